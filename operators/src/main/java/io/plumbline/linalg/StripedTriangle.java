@@ -1,5 +1,6 @@
 package io.plumbline.linalg;
 
+import io.plumbline.linalg.kernel.DoublePieces;
 import io.plumbline.linalg.kernel.TileKernel;
 import io.plumbline.parallel.Cores;
 
@@ -80,12 +81,13 @@ public final class StripedTriangle {
      */
     public static StripedTriangle factorOf(double[][] negative, int n, TileKernel kernel) {
         StripedTriangle factor = new StripedTriangle(negative, kernel);
+        DoublePieces pieces = kernel.pieces(negative.length, BLOCK * WIDTH);
         double[] diagonal = new double[n];
         for (int i = 0; i < n; i++) {
             diagonal[i] = -negative[i / WIDTH][i * WIDTH + i % WIDTH];
         }
         for (int first = 0; first < negative.length; first += BLOCK) {
-            factor.factor(first, Math.min(first + BLOCK, negative.length), diagonal);
+            factor.factor(first, Math.min(first + BLOCK, negative.length), diagonal, pieces);
         }
         return factor;
     }
@@ -105,7 +107,7 @@ public final class StripedTriangle {
     }
 
     /** Factors the rows of strips {@code first .. last-1} and takes what they mean for the rest from it. */
-    private void factor(int first, int last, double[] diagonal) {
+    private void factor(int first, int last, double[] diagonal, DoublePieces pieces) {
         for (int strip = first; strip < last; strip++) {
             eliminate(strips[strip], first, strip);
             for (int tile = 0; tile < TILES; tile++) {
@@ -118,6 +120,7 @@ public final class StripedTriangle {
         Cores.each(groups, rows * rows * WIDTH * count, group -> {
             for (int strip = last + group * GROUP; strip < groupEnd(last, group); strip++) {
                 eliminate(strips[strip], first, last);
+                pieces.take(strip, strips[strip], first * WIDTH * WIDTH);
             }
         });
         // The longest ones first, lest one core be left with them.
@@ -127,7 +130,7 @@ public final class StripedTriangle {
             int end = groupEnd(last, group);
             for (int row = last; row < end; row++) {
                 for (int strip = Math.max(row, start); strip < end; strip++) {
-                    add(row, strips[strip], first, last);
+                    pieces.addSquare(row, strip, strips[strip], row * WIDTH * WIDTH);
                 }
             }
         });

@@ -1,6 +1,7 @@
 package io.plumbline.linalg.eigenspace;
 
 import io.plumbline.linalg.StripedTriangle;
+import io.plumbline.linalg.kernel.FloatPieces;
 import io.plumbline.linalg.kernel.FloatTileKernel;
 import io.plumbline.parallel.Cores;
 
@@ -63,8 +64,9 @@ final class FloatCholesky {
      */
     static boolean holds(float[][] negative, FloatTileKernel kernel) {
         FloatCholesky factor = new FloatCholesky(negative, kernel);
+        FloatPieces pieces = kernel.pieces(negative.length, BLOCK * WIDTH);
         for (int first = 0; first < negative.length; first += BLOCK) {
-            if (!factor.eliminateBlock(first, Math.min(first + BLOCK, negative.length))) {
+            if (!factor.eliminateBlock(first, Math.min(first + BLOCK, negative.length), pieces)) {
                 return false;
             }
         }
@@ -75,7 +77,7 @@ final class FloatCholesky {
      * Factors the rows of strips {@code first .. last-1} and takes what they mean for the rest from it; false if a
      * pivot is not positive.
      */
-    private boolean eliminateBlock(int first, int last) {
+    private boolean eliminateBlock(int first, int last, FloatPieces pieces) {
         for (int strip = first; strip < last; strip++) {
             eliminate(strips[strip], first, strip);
             for (int tile = 0; tile < TILES; tile++) {
@@ -92,6 +94,7 @@ final class FloatCholesky {
             int start = last + (groups - 1 - index) * GROUP;
             for (int strip = start; strip < Math.min(start + GROUP, strips.length); strip++) {
                 eliminate(strips[strip], first, last);
+                pieces.take(strip, strips[strip], first * WIDTH * WIDTH);
             }
         });
         Cores.each(groups, rows * WIDTH * count * WIDTH * count, index -> {
@@ -99,7 +102,7 @@ final class FloatCholesky {
             int end = Math.min(start + GROUP, strips.length);
             for (int row = last; row < end; row++) {
                 for (int strip = Math.max(row, start); strip < end; strip++) {
-                    add(row, strips[strip], first, last);
+                    pieces.addSquare(row, strip, strips[strip], row * WIDTH * WIDTH);
                 }
             }
         });

@@ -25,11 +25,6 @@ public interface FloatTileKernel {
     void addSquare(float[] left, int a, float[] right, int b, int count, float[] square, int c);
 
     /**
-     * The lower triangle of {@code C = A^T A}, the first {@code rows} rows of it; entries above it may be written too.
-     */
-    void lowerTriangle(float[] both, int a, int count, int rows, float[] after, int c);
-
-    /**
      * Computes {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i
      * below {@value #ROWS}, and entry (h, j) of B at {@code b + h WIDTH + j}. The products are summed before they are
      * added to C. {@code 768 count} flops.
@@ -41,4 +36,23 @@ public interface FloatTileKernel {
      * {@code h < i}, and the negative reciprocal of entry (h, h). What is below its diagonal is not read.
      */
     void solve(float[] triangle, int r, float[] tile, int c);
+
+    /** Returns room for pieces of strips, of {@code rows} rows each. */
+    default FloatPieces pieces(int pieces, int rows) {
+        float[][] strips = new float[pieces][];
+        int[] starts = new int[pieces];
+        return new FloatPieces() {
+            @Override
+            public void take(int piece, float[] strip, int at) {
+                strips[piece] = strip;
+                starts[piece] = at;
+            }
+
+            @Override
+            public void addSquare(int left, int right, float[] square, int c) {
+                FloatTileKernel.this.addSquare(
+                        strips[left], starts[left], strips[right], starts[right], rows, square, c);
+            }
+        };
+    }
 }

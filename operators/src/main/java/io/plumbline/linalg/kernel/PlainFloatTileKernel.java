@@ -28,11 +28,6 @@ final class PlainFloatTileKernel implements FloatTileKernel {
     }
 
     @Override
-    public void lowerTriangle(float[] both, int a, int count, int rows, float[] after, int c) {
-        square(both, a, both, a, count, rows, WIDTH, after, c);
-    }
-
-    @Override
     public void add(float[] left, int a, float[] right, int b, int count, float[] tile, int c) {
         for (int i = 0; i < ROWS; i += HEIGHT) {
             for (int j = 0; j < WIDTH; j += SPAN) {

@@ -25,11 +25,6 @@ final class PlainTileKernel implements TileKernel {
     }
 
     @Override
-    public void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c) {
-        square(both, a, both, a, count, rows, WIDTH, after, c);
-    }
-
-    @Override
     public void add(double[] left, int a, double[] right, int b, int count, double[] tile, int c) {
         for (int i = 0; i < ROWS; i += HEIGHT) {
             for (int j = 0; j < WIDTH; j += SPAN) {

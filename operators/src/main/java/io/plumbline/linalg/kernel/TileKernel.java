@@ -25,11 +25,6 @@ public interface TileKernel {
     void addSquare(double[] left, int a, double[] right, int b, int count, double[] square, int c);
 
     /**
-     * The lower triangle of {@code C = A^T A}, the first {@code rows} rows of it; entries above it may be written too.
-     */
-    void lowerTriangle(double[] both, int a, int count, int rows, double[] after, int c);
-
-    /**
      * Computes {@code C += A^T B} for a tile C of {@value #ROWS} rows: entry (h, i) of A at {@code a + h WIDTH + i}, i
      * below {@value #ROWS}, and entry (h, j) of B at {@code b + h WIDTH + j}. {@code 384 count} flops.
      */
@@ -40,4 +35,22 @@ public interface TileKernel {
      * {@code h < i}, and the negative reciprocal of entry (h, h). What is below its diagonal is not read.
      */
     void solve(double[] triangle, int r, double[] tile, int c);
+
+    /** Returns room for pieces of strips, of {@code rows} rows each. */
+    default DoublePieces pieces(int pieces, int rows) {
+        double[][] strips = new double[pieces][];
+        int[] starts = new int[pieces];
+        return new DoublePieces() {
+            @Override
+            public void take(int piece, double[] strip, int at) {
+                strips[piece] = strip;
+                starts[piece] = at;
+            }
+
+            @Override
+            public void addSquare(int left, int right, double[] square, int c) {
+                TileKernel.this.addSquare(strips[left], starts[left], strips[right], starts[right], rows, square, c);
+            }
+        };
+    }
 }

@@ -10,16 +10,21 @@ final class VectorDoublePanel extends DoublePanel {
     private static final int LANES = SPECIES.length();
     private static final int WIDTH = TileKernel.WIDTH;
 
-    private final TileKernel kernel;
-    private final int strip;
+    private final VectorTileKernel kernel;
+    private final int capacity;
     private final double[] values;
+
+    /** A strip as a left factor, where it does not lie as one. */
+    private final double[] left;
+
     private final double[] square = new double[WIDTH * WIDTH];
 
-    VectorDoublePanel(int dimension, int capacity, TileKernel kernel) {
-        super(dimension, capacity, WIDTH);
+    VectorDoublePanel(int dimension, int capacity, VectorTileKernel kernel) {
+        super(dimension, capacity, kernel.stretch());
         this.kernel = kernel;
-        strip = capacity * WIDTH;
-        values = new double[VectorTiles.strips(dimension, WIDTH) * strip];
+        this.capacity = capacity;
+        values = new double[VectorTiles.strips(dimension, WIDTH) * WIDTH * capacity];
+        left = kernel.rightIsLeft() ? values : new double[kernel.leftSize(capacity)];
     }
 
     @Override
@@ -29,7 +34,8 @@ final class VectorDoublePanel extends DoublePanel {
 
     @Override
     public int index(int row, int column) {
-        return column / WIDTH * strip + row * WIDTH;
+        int stretch = kernel.stretch();
+        return column / stretch * stretch * capacity + row * stretch + column % stretch;
     }
 
     @Override
@@ -39,14 +45,21 @@ final class VectorDoublePanel extends DoublePanel {
         for (int start = 0; start < d; start += group) {
             for (int i = start; i < d; i += WIDTH) {
                 int rows = Math.min(WIDTH, d - i);
+                int a = index(0, i);
+                if (!kernel.rightIsLeft()) {
+                    kernel.layOutLeft(values, a, kernel.stretch(), capacity, count, left, 0, capacity);
+                    a = 0;
+                }
                 for (int j = start; j < Math.min(start + group, i); j += WIDTH) {
-                    kernel.square(values, index(0, i), values, index(0, j), count, rows, WIDTH, square, 0);
+                    int b = index(0, j);
+                    kernel.square(left, a, capacity, values, b, capacity, count, rows, WIDTH, square, 0);
                     for (int row = 0; row < rows; row++) {
                         fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + j);
                     }
                 }
                 if (i < start + group) {
-                    kernel.lowerTriangle(values, index(0, i), count, rows, square, 0);
+                    int b = index(0, i);
+                    kernel.lowerTriangle(left, a, capacity, values, b, capacity, count, rows, square, 0);
                     for (int row = 0; row < rows; row++) {
                         foldFirst(row + 1, square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + i);
                     }

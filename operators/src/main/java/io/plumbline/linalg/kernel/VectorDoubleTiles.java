@@ -1,5 +1,6 @@
 package io.plumbline.linalg.kernel;
 
+import java.lang.invoke.VarHandle;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -9,6 +10,12 @@ final class VectorDoubleTiles {
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
     static final int LANES = SPECIES.length();
     private static final int WIDTH = TileKernel.WIDTH;
+
+    /** Numbers from one row of the left factor of {@link #sixByTwo} to the next: six, filled up to a power of two. */
+    static final int LEFT_PITCH = 8;
+
+    /** Numbers from one row of its right factor to the next. */
+    static final int RIGHT_PITCH = 2 * LANES;
 
     private VectorDoubleTiles() {}
 
@@ -105,7 +112,10 @@ final class VectorDoubleTiles {
         s72.intoArray(after, c + 7 * WIDTH + 2 * LANES);
     }
 
-    /** Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
+    /**
+     * Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. Entry (h, i) of A is at
+     * {@code a + h LEFT_PITCH + i}, entry (h, j) of B at {@code b + h RIGHT_PITCH + j}. Two steps a turn.
+     */
     static void sixByTwo(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
         DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
@@ -120,27 +130,87 @@ final class VectorDoubleTiles {
         DoubleVector s41 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
         DoubleVector s50 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         DoubleVector s51 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
-        int end = a + count * WIDTH;
-        int apart = b - a;
-        for (int at = a; at != end; at += WIDTH) {
-            int of = at + apart;
+        int pairs = count & ~1;
+        for (int h = 0; h < pairs; h += 2) {
+            int at = a + h * LEFT_PITCH;
+            int of = b + h * RIGHT_PITCH;
             DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
             DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
             DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
             s00 = a0.fma(b0, s00);
             s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
             DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[at + 1]);
             s10 = a1.fma(b0, s10);
             s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
             DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[at + 2]);
             s20 = a2.fma(b0, s20);
             s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
             DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[at + 3]);
             s30 = a3.fma(b0, s30);
             s31 = a3.fma(b1, s31);
+            VarHandle.acquireFence();
             DoubleVector a4 = DoubleVector.broadcast(SPECIES, left[at + 4]);
             s40 = a4.fma(b0, s40);
             s41 = a4.fma(b1, s41);
+            VarHandle.acquireFence();
+            DoubleVector a5 = DoubleVector.broadcast(SPECIES, left[at + 5]);
+            s50 = a5.fma(b0, s50);
+            s51 = a5.fma(b1, s51);
+            VarHandle.acquireFence();
+            DoubleVector b2 = DoubleVector.fromArray(SPECIES, right, of + RIGHT_PITCH);
+            DoubleVector b3 = DoubleVector.fromArray(SPECIES, right, of + RIGHT_PITCH + LANES);
+            DoubleVector a6 = DoubleVector.broadcast(SPECIES, left[at + LEFT_PITCH]);
+            s00 = a6.fma(b2, s00);
+            s01 = a6.fma(b3, s01);
+            VarHandle.acquireFence();
+            DoubleVector a7 = DoubleVector.broadcast(SPECIES, left[at + LEFT_PITCH + 1]);
+            s10 = a7.fma(b2, s10);
+            s11 = a7.fma(b3, s11);
+            VarHandle.acquireFence();
+            DoubleVector a8 = DoubleVector.broadcast(SPECIES, left[at + LEFT_PITCH + 2]);
+            s20 = a8.fma(b2, s20);
+            s21 = a8.fma(b3, s21);
+            VarHandle.acquireFence();
+            DoubleVector a9 = DoubleVector.broadcast(SPECIES, left[at + LEFT_PITCH + 3]);
+            s30 = a9.fma(b2, s30);
+            s31 = a9.fma(b3, s31);
+            VarHandle.acquireFence();
+            DoubleVector a10 = DoubleVector.broadcast(SPECIES, left[at + LEFT_PITCH + 4]);
+            s40 = a10.fma(b2, s40);
+            s41 = a10.fma(b3, s41);
+            VarHandle.acquireFence();
+            DoubleVector a11 = DoubleVector.broadcast(SPECIES, left[at + LEFT_PITCH + 5]);
+            s50 = a11.fma(b2, s50);
+            s51 = a11.fma(b3, s51);
+        }
+        if (pairs != count) {
+            int at = a + pairs * LEFT_PITCH;
+            int of = b + pairs * RIGHT_PITCH;
+            DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
+            DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
+            DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
+            DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
+            DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
+            DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            VarHandle.acquireFence();
+            DoubleVector a4 = DoubleVector.broadcast(SPECIES, left[at + 4]);
+            s40 = a4.fma(b0, s40);
+            s41 = a4.fma(b1, s41);
+            VarHandle.acquireFence();
             DoubleVector a5 = DoubleVector.broadcast(SPECIES, left[at + 5]);
             s50 = a5.fma(b0, s50);
             s51 = a5.fma(b1, s51);
@@ -157,6 +227,90 @@ final class VectorDoubleTiles {
         s41.intoArray(after, c + 4 * WIDTH + LANES);
         s50.intoArray(after, c + 5 * WIDTH);
         s51.intoArray(after, c + 5 * WIDTH + LANES);
+    }
+
+    /**
+     * Multiplies four rows by two vectors of strips: eight sums, as many as two units of multiply-adds have under way.
+     * Two steps a turn.
+     */
+    static void fourByTwo(
+            double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
+        DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
+        DoubleVector s01 = DoubleVector.fromArray(SPECIES, before, p + LANES);
+        DoubleVector s10 = DoubleVector.fromArray(SPECIES, before, p + WIDTH);
+        DoubleVector s11 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        DoubleVector s20 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        DoubleVector s21 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        DoubleVector s30 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        DoubleVector s31 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        int apart = b - a;
+        int pairs = a + (count & ~1) * WIDTH;
+        for (int at = a; at < pairs; at += 2 * WIDTH) {
+            int of = at + apart;
+            DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
+            DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
+            DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
+            DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
+            DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
+            DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            VarHandle.acquireFence();
+            DoubleVector b2 = DoubleVector.fromArray(SPECIES, right, of + WIDTH);
+            DoubleVector b3 = DoubleVector.fromArray(SPECIES, right, of + WIDTH + LANES);
+            DoubleVector a4 = DoubleVector.broadcast(SPECIES, left[at + WIDTH]);
+            s00 = a4.fma(b2, s00);
+            s01 = a4.fma(b3, s01);
+            VarHandle.acquireFence();
+            DoubleVector a5 = DoubleVector.broadcast(SPECIES, left[at + WIDTH + 1]);
+            s10 = a5.fma(b2, s10);
+            s11 = a5.fma(b3, s11);
+            VarHandle.acquireFence();
+            DoubleVector a6 = DoubleVector.broadcast(SPECIES, left[at + WIDTH + 2]);
+            s20 = a6.fma(b2, s20);
+            s21 = a6.fma(b3, s21);
+            VarHandle.acquireFence();
+            DoubleVector a7 = DoubleVector.broadcast(SPECIES, left[at + WIDTH + 3]);
+            s30 = a7.fma(b2, s30);
+            s31 = a7.fma(b3, s31);
+        }
+        if (pairs != a + count * WIDTH) {
+            int of = pairs + apart;
+            DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
+            DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
+            DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[pairs]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
+            DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[pairs + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
+            DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[pairs + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
+            DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[pairs + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s30.intoArray(after, c + 3 * WIDTH);
+        s31.intoArray(after, c + 3 * WIDTH + LANES);
     }
 
     /** Multiplies eight rows by one vector, where no more is wanted. */

@@ -6,7 +6,8 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Rows in strips of {@value FloatTileKernel#WIDTH} columns; products in squares of strips, see {@link FloatTileKernel}.
+ * Rows in strips of {@value FloatTileKernel#WIDTH} columns, laid out as right factors of a {@link
+ * VectorFloatTileKernel}; products in squares of strips.
  *
  * <p>Squares are folded into the moment by a loop of their own, which converts with the vector instruction: JDK 17 does
  * not find it by itself in a plain loop, and the fold is what is left when the products are fast.
@@ -33,7 +34,10 @@ final class VectorFloatPanel extends FloatPanel {
     private static final ThreadLocal<float[]> SQUARE =
             ThreadLocal.withInitial(() -> new float[WIDTH * WIDTH + HALF_LANES]);
 
-    private final FloatTileKernel kernel;
+    /** Left factors of the batches of a strip, where they do not lie as right ones. */
+    private static final ThreadLocal<float[]> LEFT = ThreadLocal.withInitial(() -> new float[0]);
+
+    private final VectorFloatTileKernel kernel;
 
     /**
      * An array for each batch. In one, those of d = 2,048 were 4 MiB: half of a region of G1 as the launcher sets it,
@@ -41,8 +45,8 @@ final class VectorFloatPanel extends FloatPanel {
      */
     private final float[][] batches;
 
-    VectorFloatPanel(int dimension, FloatTileKernel kernel) {
-        super(dimension, WIDTH);
+    VectorFloatPanel(int dimension, VectorFloatTileKernel kernel) {
+        super(dimension, kernel.stretch());
         this.kernel = kernel;
         batches = new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * STRIP + HALF_LANES];
     }
@@ -54,7 +58,7 @@ final class VectorFloatPanel extends FloatPanel {
 
     @Override
     public int index(int row, int column) {
-        return column / WIDTH * STRIP + row % ROWS * WIDTH;
+        return strip(column / WIDTH * WIDTH) + kernel.rightIndex(column % WIDTH, ROWS) + row % ROWS * kernel.stretch();
     }
 
     @Override
@@ -84,20 +88,58 @@ final class VectorFloatPanel extends FloatPanel {
         // Rows of a part are a strip.
         int i = start + within * ROWS_OF_PART;
         float[] square = SQUARE.get();
+        float[] left = leftFactors(count, i);
         for (int j = start; j < Math.min(start + GROUP, i); j += WIDTH) {
             for (int from = 0; from < count; from += ROWS) {
-                float[] values = batches[from / ROWS];
                 int batch = Math.min(ROWS, count - from);
                 int rows = Math.min(WIDTH, dimension() - i);
-                kernel.square(values, strip(i), values, strip(j), batch, rows, WIDTH, square, 0);
+                kernel.square(
+                        leftArray(left, from),
+                        leftStart(from, i),
+                        ROWS,
+                        batches[from / ROWS],
+                        strip(j),
+                        ROWS,
+                        batch,
+                        rows,
+                        WIDTH,
+                        square,
+                        0);
                 for (int row = 0; row < rows; row++) {
                     fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + j);
                 }
             }
         }
         if (i < start + GROUP) {
-            addDiagonal(packed, offset, count, i, square);
+            addDiagonal(packed, offset, count, i, left, square);
         }
+    }
+
+    /** Lays out strip i of each batch as a left factor, where its place in the batch is none. */
+    private float[] leftFactors(int count, int i) {
+        float[] left = LEFT.get();
+        if (kernel.rightIsLeft()) {
+            return left;
+        }
+        int size = kernel.leftSize(ROWS);
+        if (left.length < size * batches.length) {
+            left = new float[size * batches.length];
+            LEFT.set(left);
+        }
+        for (int from = 0; from < count; from += ROWS) {
+            int batch = Math.min(ROWS, count - from);
+            kernel.layOutLeft(
+                    batches[from / ROWS], strip(i), kernel.stretch(), ROWS, batch, left, from / ROWS * size, ROWS);
+        }
+        return left;
+    }
+
+    private float[] leftArray(float[] left, int from) {
+        return kernel.rightIsLeft() ? batches[from / ROWS] : left;
+    }
+
+    private int leftStart(int from, int i) {
+        return kernel.rightIsLeft() ? strip(i) : from / ROWS * kernel.leftSize(ROWS);
     }
 
     private static int strip(int column) {
@@ -105,11 +147,21 @@ final class VectorFloatPanel extends FloatPanel {
     }
 
     /** Adds the square on the diagonal that begins with row i. */
-    private void addDiagonal(double[] packed, int offset, int count, int i, float[] square) {
+    private void addDiagonal(double[] packed, int offset, int count, int i, float[] left, float[] square) {
         int rows = Math.min(WIDTH, dimension() - i);
         for (int from = 0; from < count; from += ROWS) {
             int batch = Math.min(ROWS, count - from);
-            kernel.lowerTriangle(batches[from / ROWS], strip(i), batch, rows, square, 0);
+            kernel.lowerTriangle(
+                    leftArray(left, from),
+                    leftStart(from, i),
+                    ROWS,
+                    batches[from / ROWS],
+                    strip(i),
+                    ROWS,
+                    batch,
+                    rows,
+                    square,
+                    0);
             for (int row = 0; row < rows; row++) {
                 foldFirst(row + 1, square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + i);
             }
@@ -143,22 +195,50 @@ final class VectorFloatPanel extends FloatPanel {
     }
 
     private void addBatch(double[] sums, float[] values, int count) {
-        int whole = dimension() / WIDTH * WIDTH;
-        for (int start = 0; start < whole; start += WIDTH) {
-            for (int column = 0; column < WIDTH; column += 6 * HALF_LANES) {
-                addColumns(values, strip(start) + column, count, sums, start + column);
+        int stretch = kernel.stretch();
+        int whole = dimension() / stretch * stretch;
+        for (int start = 0; start < whole; start += stretch) {
+            int from = start * ROWS;
+            if (stretch == WIDTH) {
+                for (int column = 0; column < WIDTH; column += 6 * HALF_LANES) {
+                    addSix(values, from + column, count, sums, start + column);
+                }
+            } else {
+                addFour(values, from, count, sums, start);
             }
         }
         for (int column = whole; column < dimension(); column++) {
-            int at = strip(whole) + column - whole;
+            int at = index(0, column);
             for (int row = 0; row < count; row++) {
-                sums[column] += values[at + row * WIDTH];
+                sums[column] += values[at + row * stretch];
             }
         }
     }
 
+    /** Adds the columns of a stretch of two vectors of floats, four of doubles. */
+    private static void addFour(float[] values, int from, int count, double[] sums, int column) {
+        DoubleVector s0 = DoubleVector.fromArray(DOUBLES, sums, column);
+        DoubleVector s1 = DoubleVector.fromArray(DOUBLES, sums, column + HALF_LANES);
+        DoubleVector s2 = DoubleVector.fromArray(DOUBLES, sums, column + 2 * HALF_LANES);
+        DoubleVector s3 = DoubleVector.fromArray(DOUBLES, sums, column + 3 * HALF_LANES);
+        for (int row = 0; row < count; row++) {
+            int at = from + row * VectorFloatTiles.RIGHT_PITCH;
+            s0 = s0.add(FloatVector.fromArray(FLOATS, values, at).convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s1 = s1.add(FloatVector.fromArray(FLOATS, values, at + HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s2 = s2.add(FloatVector.fromArray(FLOATS, values, at + 2 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+            s3 = s3.add(FloatVector.fromArray(FLOATS, values, at + 3 * HALF_LANES)
+                    .convertShape(VectorOperators.F2D, DOUBLES, 0));
+        }
+        s0.intoArray(sums, column);
+        s1.intoArray(sums, column + HALF_LANES);
+        s2.intoArray(sums, column + 2 * HALF_LANES);
+        s3.intoArray(sums, column + 3 * HALF_LANES);
+    }
+
     /** Adds six vectors of columns side by side: a vector's sum waits for its last summand. */
-    private static void addColumns(float[] values, int from, int count, double[] sums, int column) {
+    private static void addSix(float[] values, int from, int count, double[] sums, int column) {
         DoubleVector s0 = DoubleVector.fromArray(DOUBLES, sums, column);
         DoubleVector s1 = DoubleVector.fromArray(DOUBLES, sums, column + HALF_LANES);
         DoubleVector s2 = DoubleVector.fromArray(DOUBLES, sums, column + 2 * HALF_LANES);

@@ -7,6 +7,12 @@ import jdk.incubator.vector.VectorSpecies;
  * Squares in tiles of the shape it is given, tiles of eight rows by eight by three vectors or by eight by one. Every
  * shape gives the same bits, see {@link VectorFloatTiles}.
  *
+ * <p><b>Factors.</b> A strip of R rows is a right factor where {@link #stretch} columns of it lie side by side, row
+ * after row, and then the next ones. As a left factor it lies in groups of as many columns as a tile has rows, {@link
+ * #leftPitch} numbers from row to row. Tiles of eight by three read strips of {@value FloatTileKernel#WIDTH} columns as
+ * either. Those of six by two have layouts of their own, for what is multiplied often; strips as they lie are
+ * multiplied in tiles of four by two.
+ *
  * <p>The class for doubles is generated from this one, see {@link VectorFloatTiles}.
  */
 final class VectorFloatTileKernel implements FloatTileKernel {
@@ -23,33 +29,165 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     private final VectorTiles shape;
     private final int height;
     private final int span;
+    private final int stripHeight;
+    private final int stretch;
+    private final int leftGroup;
+    private final int leftPitch;
 
     VectorFloatTileKernel(VectorTiles shape) {
         this.shape = shape;
         this.height = shape.rows();
         this.span = shape.vectors() * LANES;
+        this.stripHeight = shape == VectorTiles.SIX_BY_TWO ? 4 : height;
+        boolean asTheyLie = shape == VectorTiles.EIGHT_BY_THREE;
+        this.stretch = asTheyLie ? WIDTH : VectorFloatTiles.RIGHT_PITCH;
+        this.leftGroup = asTheyLie ? WIDTH : height;
+        this.leftPitch = asTheyLie ? WIDTH : VectorFloatTiles.LEFT_PITCH;
     }
 
-    @Override
-    public void square(
-            float[] left, int a, float[] right, int b, int count, int rows, int columns, float[] after, int c) {
+    /** Returns how many columns of a right factor lie side by side. */
+    int stretch() {
+        return stretch;
+    }
+
+    /** Returns where column j of a right factor of so many rows begins. */
+    int rightIndex(int j, int rows) {
+        return j / stretch * stretch * rows + j % stretch;
+    }
+
+    /** Returns whether a strip that is laid out as a right factor is a left factor too. */
+    boolean rightIsLeft() {
+        return leftGroup == stretch;
+    }
+
+    /** Returns the size of a left factor of so many rows, in numbers. */
+    int leftSize(int rows) {
+        return WIDTH / leftGroup * leftPitch * rows;
+    }
+
+    /** Returns where column i of a left factor of so many rows begins. */
+    int leftIndex(int i, int rows) {
+        return i / leftGroup * leftPitch * rows + i % leftGroup;
+    }
+
+    /** Returns how many columns of a left factor lie side by side. */
+    int leftGroup() {
+        return leftGroup;
+    }
+
+    /** Returns the distance from one row of a left factor to the next. */
+    int leftPitch() {
+        return leftPitch;
+    }
+
+    /**
+     * Computes {@code C = A^T B} like {@link FloatTileKernel#square}, of factors that are laid out, of which the first
+     * {@code count} rows are multiplied.
+     */
+    void square(
+            float[] left,
+            int a,
+            int leftRows,
+            float[] right,
+            int b,
+            int rightRows,
+            int count,
+            int rows,
+            int columns,
+            float[] after,
+            int c) {
         // A piece of B stays in the first-level cache while A passes by.
         for (int j = 0; j < columns; j += span) {
+            int of = b + rightIndex(j, rightRows);
             for (int i = 0; i < rows; i += height) {
-                tile(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
+                tile(left, a + leftIndex(i, leftRows), right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+            }
+        }
+    }
+
+    /**
+     * Computes the lower triangle of {@code C = A^T A}, the first {@code rows} rows of it, A laid out as either factor;
+     * entries above it may be written too.
+     */
+    void lowerTriangle(
+            float[] left,
+            int a,
+            int leftRows,
+            float[] right,
+            int b,
+            int rightRows,
+            int count,
+            int rows,
+            float[] after,
+            int c) {
+        for (int i = 0; i < rows; i += height) {
+            int at = a + leftIndex(i, leftRows);
+            for (int j = 0; j < i + height; j += span) {
+                int of = b + rightIndex(j, rightRows);
+                if (height == ROWS && i + ROWS - j <= LANES) {
+                    VectorFloatTiles.eightByOne(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+                } else {
+                    tile(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+                }
+            }
+        }
+    }
+
+    /**
+     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows. In {@code strip} as many columns
+     * as {@code side} lie side by side, {@code rows} times, and then the next ones.
+     */
+    void layOutLeft(float[] strip, int from, int side, int rows, int count, float[] left, int to, int leftRows) {
+        for (int i = 0; i < WIDTH; i += leftGroup) {
+            int at = from + i / side * side * rows + i % side;
+            int target = to + leftIndex(i, leftRows);
+            int here = Math.min(leftGroup, side - i % side);
+            int next = from + (i / side + 1) * side * rows;
+            if (here == leftGroup) {
+                copyGroup(strip, at, side, left, target, count);
+            } else if (2 * here >= leftGroup) {
+                copyGroup(strip, at, side, left, target, count);
+                copyColumns(strip, next, side, left, target + here, count, leftGroup - here);
+            } else {
+                copyGroup(strip, next, side, left, target + here, count);
+                copyColumns(strip, at, side, left, target, count, here);
+            }
+        }
+    }
+
+    /**
+     * Copies {@code count} rows of as many numbers as a row of a left factor has, by vectors: more than a group, and
+     * what is not of it is written again or not read. The last row ends with the group, lest it be beyond an array.
+     */
+    private void copyGroup(float[] strip, int from, int side, float[] left, int to, int count) {
+        for (int h = 0; h < count - 1; h++) {
+            int at = from + h * side;
+            int target = to + h * VectorFloatTiles.LEFT_PITCH;
+            for (int k = 0; k < VectorFloatTiles.LEFT_PITCH; k += LANES) {
+                FloatVector.fromArray(SPECIES, strip, at + k).intoArray(left, target + k);
+            }
+        }
+        if (count > 0) {
+            int last = count - 1;
+            System.arraycopy(strip, from + last * side, left, to + last * VectorFloatTiles.LEFT_PITCH, leftGroup);
+        }
+    }
+
+    /** Copies the first few columns. */
+    private static void copyColumns(float[] strip, int from, int side, float[] left, int to, int count, int columns) {
+        for (int h = 0; h < count; h++) {
+            for (int k = 0; k < columns; k++) {
+                left[to + h * VectorFloatTiles.LEFT_PITCH + k] = strip[from + h * side + k];
             }
         }
     }
 
     @Override
-    public void lowerTriangle(float[] both, int a, int count, int rows, float[] after, int c) {
-        for (int i = 0; i < rows; i += height) {
-            for (int j = 0; j < i + height; j += span) {
-                if (height == ROWS && i + ROWS - j <= LANES) {
-                    VectorFloatTiles.eightByOne(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
-                } else {
-                    tile(both, a + i, both, a + j, count, ZEROS, 0, after, c + i * WIDTH + j);
-                }
+    public void square(
+            float[] left, int a, float[] right, int b, int count, int rows, int columns, float[] after, int c) {
+        for (int j = 0; j < columns; j += span) {
+            for (int i = 0; i < rows; i += stripHeight) {
+                tileOfStrips(left, a + i, right, b + j, count, ZEROS, 0, after, c + i * WIDTH + j);
             }
         }
     }
@@ -63,9 +201,68 @@ final class VectorFloatTileKernel implements FloatTileKernel {
             return;
         }
         for (int j = 0; j < WIDTH; j += span) {
-            for (int i = 0; i < WIDTH; i += height) {
+            for (int i = 0; i < WIDTH; i += stripHeight) {
                 int at = c + i * WIDTH + j;
-                tile(left, a + i, right, b + j, count, square, at, square, at);
+                tileOfStrips(left, a + i, right, b + j, count, square, at, square, at);
+            }
+        }
+    }
+
+    private void tileOfStrips(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        if (shape == VectorTiles.SIX_BY_TWO) {
+            VectorFloatTiles.fourByTwo(left, a, right, b, count, before, p, after, c);
+        } else {
+            VectorFloatTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+        }
+    }
+
+    @Override
+    public FloatPieces pieces(int pieces, int rows) {
+        return rightIsLeft() ? FloatTileKernel.super.pieces(pieces, rows) : new LaidOutPieces(pieces, rows);
+    }
+
+    /** Pieces as factors of either side. */
+    private final class LaidOutPieces implements FloatPieces {
+
+        private final int rows;
+        private final float[] lefts;
+        private final float[] rights;
+
+        LaidOutPieces(int pieces, int rows) {
+            this.rows = rows;
+            lefts = new float[pieces * leftSize(rows)];
+            rights = new float[pieces * WIDTH * rows];
+        }
+
+        @Override
+        public void take(int piece, float[] strip, int at) {
+            layOutLeft(strip, at, WIDTH, rows, rows, lefts, piece * leftSize(rows), rows);
+            int to = piece * WIDTH * rows;
+            for (int j = 0; j < WIDTH; j += LANES) {
+                int target = to + rightIndex(j, rows);
+                for (int h = 0; h < rows; h++) {
+                    FloatVector.fromArray(SPECIES, strip, at + h * WIDTH + j).intoArray(rights, target + h * stretch);
+                }
+            }
+        }
+
+        @Override
+        public void addSquare(int left, int right, float[] square, int c) {
+            int a = left * leftSize(rows);
+            int b = right * WIDTH * rows;
+            if (SUMMED_APART) {
+                float[] product = PRODUCT.get();
+                square(lefts, a, rows, rights, b, rows, rows, WIDTH, WIDTH, product, 0);
+                addTo(square, c, product, WIDTH * WIDTH);
+                return;
+            }
+            for (int j = 0; j < WIDTH; j += span) {
+                int of = b + rightIndex(j, rows);
+                for (int i = 0; i < WIDTH; i += height) {
+                    int at = c + i * WIDTH + j;
+                    tile(lefts, a + leftIndex(i, rows), rights, of, rows, square, at, square, at);
+                }
             }
         }
     }
@@ -84,13 +281,10 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         float[] before = SUMMED_APART ? ZEROS : tile;
         float[] after = SUMMED_APART ? PRODUCT.get() : tile;
         int at = SUMMED_APART ? 0 : c;
-        if (height == ROWS) {
-            for (int j = 0; j < WIDTH; j += span) {
-                tile(left, a, right, b + j, count, before, at + j, after, at + j);
-            }
-        } else {
-            for (int j = 0; j < WIDTH; j += LANES) {
-                VectorFloatTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
+        for (int j = 0; j < WIDTH; j += span) {
+            for (int i = 0; i < ROWS; i += stripHeight) {
+                int of = at + i * WIDTH + j;
+                tileOfStrips(left, a + i, right, b + j, count, before, of, after, of);
             }
         }
         if (SUMMED_APART) {

@@ -1,22 +1,29 @@
 package io.plumbline.linalg.kernel;
 
+import java.lang.invoke.VarHandle;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
  * The loops that all fast products of floats are made of: {@code C += A^T B} for a tile C of a few rows by a few
- * vectors, whose sums stay in registers over {@code count} rows of A and B. All of them have {@value
- * FloatTileKernel#WIDTH} columns, which lie side by side, so that the distance between rows is a constant: with the
- * distance as an argument the JVM's compiler checks every index in the loop.
+ * vectors, whose sums stay in registers over {@code count} rows of A and B. The distance between rows is a constant in
+ * each of them: with the distance as an argument the JVM's compiler checks every index in the loop.
  *
  * <p>Which shape is fastest depends on the number of vector registers, so {@link VectorFloatTileKernel} takes one.
  * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
  * after the other, each with one rounding.
  *
- * <p>The loops walk from row to row of A and end by {@code !=} on purpose. Counted by {@code <}, the JVM's compiler
- * takes the checks of indices out of them, then fetches all factors of a row at once and has one register too few: a
- * sum is kept on the stack, at a third to two thirds of the speed. With a counter of rows besides the two places, and a
- * profile of products of one row, it kept places in vector registers, at a tenth less.
+ * <p><b>32 registers.</b> The loops of eight rows walk from row to row of A and end by {@code !=} on purpose. Counted by
+ * {@code <}, the JVM's compiler takes the checks of indices out of them, then fetches all factors of a row at once and
+ * has one register too few: a sum is kept on the stack, at a third to two thirds of the speed. With a counter of rows
+ * besides the two places, and a profile of products of one row, it kept places in vector registers, at a tenth less.
+ *
+ * <p><b>16 registers.</b> Checks of indices are a third of the instructions there, so {@link #sixByTwo} and {@link #fourByTwo} are
+ * counted by {@code <}. What holds the compiler back from fetching ahead is a fence after each factor: on the processors with 16
+ * vector registers it is no instruction, and loads do not move across it. A turn of the former is 24 multiply-adds in 46
+ * instructions. Its factors lie side by side as a tile reads them: in rows of {@value FloatTileKernel#WIDTH} numbers a
+ * pair of strips is more than a first-level cache of 32 KiB, and a square took a third longer. The latter multiplies
+ * strips as they lie, where laying them out would not pay.
  *
  * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a
  * conversion to double inside, the JVM's first compiler gives up on the method and it is interpreted for good.
@@ -31,6 +38,12 @@ final class VectorFloatTiles {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
     static final int LANES = SPECIES.length();
     private static final int WIDTH = FloatTileKernel.WIDTH;
+
+    /** Numbers from one row of the left factor of {@link #sixByTwo} to the next: six, filled up to a power of two. */
+    static final int LEFT_PITCH = 8;
+
+    /** Numbers from one row of its right factor to the next. */
+    static final int RIGHT_PITCH = 2 * LANES;
 
     private VectorFloatTiles() {}
 
@@ -127,7 +140,10 @@ final class VectorFloatTiles {
         s72.intoArray(after, c + 7 * WIDTH + 2 * LANES);
     }
 
-    /** Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. */
+    /**
+     * Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. Entry (h, i) of A is at
+     * {@code a + h LEFT_PITCH + i}, entry (h, j) of B at {@code b + h RIGHT_PITCH + j}. Two steps a turn.
+     */
     static void sixByTwo(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
         FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
@@ -142,27 +158,87 @@ final class VectorFloatTiles {
         FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
         FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
-        int end = a + count * WIDTH;
-        int apart = b - a;
-        for (int at = a; at != end; at += WIDTH) {
-            int of = at + apart;
+        int pairs = count & ~1;
+        for (int h = 0; h < pairs; h += 2) {
+            int at = a + h * LEFT_PITCH;
+            int of = b + h * RIGHT_PITCH;
             FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
             FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
             FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
             s00 = a0.fma(b0, s00);
             s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
             FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
             s10 = a1.fma(b0, s10);
             s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
             FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
             s20 = a2.fma(b0, s20);
             s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
             FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
             s30 = a3.fma(b0, s30);
             s31 = a3.fma(b1, s31);
+            VarHandle.acquireFence();
             FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + 4]);
             s40 = a4.fma(b0, s40);
             s41 = a4.fma(b1, s41);
+            VarHandle.acquireFence();
+            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + 5]);
+            s50 = a5.fma(b0, s50);
+            s51 = a5.fma(b1, s51);
+            VarHandle.acquireFence();
+            FloatVector b2 = FloatVector.fromArray(SPECIES, right, of + RIGHT_PITCH);
+            FloatVector b3 = FloatVector.fromArray(SPECIES, right, of + RIGHT_PITCH + LANES);
+            FloatVector a6 = FloatVector.broadcast(SPECIES, left[at + LEFT_PITCH]);
+            s00 = a6.fma(b2, s00);
+            s01 = a6.fma(b3, s01);
+            VarHandle.acquireFence();
+            FloatVector a7 = FloatVector.broadcast(SPECIES, left[at + LEFT_PITCH + 1]);
+            s10 = a7.fma(b2, s10);
+            s11 = a7.fma(b3, s11);
+            VarHandle.acquireFence();
+            FloatVector a8 = FloatVector.broadcast(SPECIES, left[at + LEFT_PITCH + 2]);
+            s20 = a8.fma(b2, s20);
+            s21 = a8.fma(b3, s21);
+            VarHandle.acquireFence();
+            FloatVector a9 = FloatVector.broadcast(SPECIES, left[at + LEFT_PITCH + 3]);
+            s30 = a9.fma(b2, s30);
+            s31 = a9.fma(b3, s31);
+            VarHandle.acquireFence();
+            FloatVector a10 = FloatVector.broadcast(SPECIES, left[at + LEFT_PITCH + 4]);
+            s40 = a10.fma(b2, s40);
+            s41 = a10.fma(b3, s41);
+            VarHandle.acquireFence();
+            FloatVector a11 = FloatVector.broadcast(SPECIES, left[at + LEFT_PITCH + 5]);
+            s50 = a11.fma(b2, s50);
+            s51 = a11.fma(b3, s51);
+        }
+        if (pairs != count) {
+            int at = a + pairs * LEFT_PITCH;
+            int of = b + pairs * RIGHT_PITCH;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
+            FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            VarHandle.acquireFence();
+            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + 4]);
+            s40 = a4.fma(b0, s40);
+            s41 = a4.fma(b1, s41);
+            VarHandle.acquireFence();
             FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + 5]);
             s50 = a5.fma(b0, s50);
             s51 = a5.fma(b1, s51);
@@ -179,6 +255,90 @@ final class VectorFloatTiles {
         s41.intoArray(after, c + 4 * WIDTH + LANES);
         s50.intoArray(after, c + 5 * WIDTH);
         s51.intoArray(after, c + 5 * WIDTH + LANES);
+    }
+
+    /**
+     * Multiplies four rows by two vectors of strips: eight sums, as many as two units of multiply-adds have under way.
+     * Two steps a turn.
+     */
+    static void fourByTwo(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s01 = FloatVector.fromArray(SPECIES, before, p + LANES);
+        FloatVector s10 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s11 = FloatVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        FloatVector s20 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s21 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        FloatVector s30 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s31 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        int apart = b - a;
+        int pairs = a + (count & ~1) * WIDTH;
+        for (int at = a; at < pairs; at += 2 * WIDTH) {
+            int of = at + apart;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
+            FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            VarHandle.acquireFence();
+            FloatVector b2 = FloatVector.fromArray(SPECIES, right, of + WIDTH);
+            FloatVector b3 = FloatVector.fromArray(SPECIES, right, of + WIDTH + LANES);
+            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + WIDTH]);
+            s00 = a4.fma(b2, s00);
+            s01 = a4.fma(b3, s01);
+            VarHandle.acquireFence();
+            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + WIDTH + 1]);
+            s10 = a5.fma(b2, s10);
+            s11 = a5.fma(b3, s11);
+            VarHandle.acquireFence();
+            FloatVector a6 = FloatVector.broadcast(SPECIES, left[at + WIDTH + 2]);
+            s20 = a6.fma(b2, s20);
+            s21 = a6.fma(b3, s21);
+            VarHandle.acquireFence();
+            FloatVector a7 = FloatVector.broadcast(SPECIES, left[at + WIDTH + 3]);
+            s30 = a7.fma(b2, s30);
+            s31 = a7.fma(b3, s31);
+        }
+        if (pairs != a + count * WIDTH) {
+            int of = pairs + apart;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[pairs]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            VarHandle.acquireFence();
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[pairs + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            VarHandle.acquireFence();
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[pairs + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            VarHandle.acquireFence();
+            FloatVector a3 = FloatVector.broadcast(SPECIES, left[pairs + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s30.intoArray(after, c + 3 * WIDTH);
+        s31.intoArray(after, c + 3 * WIDTH + LANES);
     }
 
     /** Multiplies eight rows by one vector, where no more is wanted. */

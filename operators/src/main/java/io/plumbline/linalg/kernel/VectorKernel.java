@@ -35,12 +35,12 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
-    public TileKernel tiles() {
+    public VectorTileKernel tiles() {
         return new VectorTileKernel(shape);
     }
 
     @Override
-    public FloatTileKernel floatTiles() {
+    public VectorFloatTileKernel floatTiles() {
         return new VectorFloatTileKernel(shape);
     }
 

@@ -19,10 +19,10 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     /** Entries of a row of A that are laid out together. */
     private static final int PIECE = 64;
 
-    private final FloatTileKernel kernel;
+    private final VectorFloatTileKernel kernel;
     private final float[] strips;
 
-    VectorPackedFloatMatrix(MatrixRows b, FloatTileKernel kernel) {
+    VectorPackedFloatMatrix(MatrixRows b, VectorFloatTileKernel kernel) {
         super(b.rows(), b.columns());
         this.kernel = kernel;
         int m = b.rows();
@@ -33,10 +33,15 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
             for (int h = 0; h < m; h++) {
                 b.copyRow(h, column, row, 0, row.length);
                 for (int j = 0; j < row.length; j++) {
-                    strips[column * m + h * WIDTH + j] = (float) row[j];
+                    strips[index(h, column) + kernel.rightIndex(j, m)] = (float) row[j];
                 }
             }
         });
+    }
+
+    /** Returns where a row of the strip that begins with {@code column} lies. */
+    private int index(int row, int column) {
+        return column * rows() + row * kernel.stretch();
     }
 
     @Override
@@ -53,11 +58,11 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
             }
             for (int h = 0; h < m; h += INNER) {
                 int count = Math.min(INNER, m - h);
-                int right = column * m + h * WIDTH;
+                int right = index(h, column);
                 for (int i = 0; i < squares; i++) {
                     int rows = Math.min(WIDTH, a.rows() - i * WIDTH);
-                    int from = (i * m + h) * WIDTH;
-                    kernel.square(left, from, strips, right, count, rows, length, product, 0);
+                    int from = i * kernel.leftSize(m) + h * kernel.leftPitch();
+                    kernel.square(left, from, m, strips, right, m, count, rows, length, product, 0);
                     addTo(sums, i * SQUARE, product, rows * WIDTH);
                 }
             }
@@ -69,9 +74,9 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
 
     @Override
     public void copyRow(int row, float[] target) {
-        for (int column = 0; column < columns(); column += WIDTH) {
-            System.arraycopy(
-                    strips, column * rows() + row * WIDTH, target, column, Math.min(WIDTH, columns() - column));
+        for (int column = 0; column < columns(); column += kernel.stretch()) {
+            int length = Math.min(kernel.stretch(), columns() - column);
+            System.arraycopy(strips, index(row, column), target, column, length);
         }
     }
 
@@ -83,16 +88,18 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
         }
     }
 
-    /** Lays out a strip's rows side by side, in floats; what is missing to a whole strip is 0. */
-    private static float[] layOut(MatrixView a, int squares) {
+    /** Lays out strips of rows as left factors, in floats; what is missing to a whole strip is 0. */
+    private float[] layOut(MatrixView a, int squares) {
         int m = a.columns();
-        float[] left = new float[squares * WIDTH * m];
+        int pitch = kernel.leftPitch();
+        float[] left = new float[squares * kernel.leftSize(m)];
         for (int row = 0; row < a.rows(); row += WIDTH) {
             for (int from = 0; from < m; from += PIECE) {
                 for (int i = row; i < Math.min(row + WIDTH, a.rows()); i++) {
                     int at = a.index(i, 0);
+                    int to = row / WIDTH * kernel.leftSize(m) + kernel.leftIndex(i - row, m);
                     for (int h = from; h < Math.min(from + PIECE, m); h++) {
-                        left[row * m + h * WIDTH + i - row] = (float) a.values()[at + h * a.columnStep()];
+                        left[to + h * pitch] = (float) a.values()[at + h * a.columnStep()];
                     }
                 }
             }

@@ -59,11 +59,11 @@ final class VectorPackedMatrix extends PackedMatrix {
         }
     }
 
-    private final TileKernel kernel;
+    private final VectorTileKernel kernel;
 
     private final double[] strips;
 
-    VectorPackedMatrix(MatrixView b, TileKernel kernel) {
+    VectorPackedMatrix(MatrixView b, VectorTileKernel kernel) {
         super(b);
         this.kernel = kernel;
         int m = b.rows();
@@ -80,8 +80,15 @@ final class VectorPackedMatrix extends PackedMatrix {
     private void layOut(MatrixView b, int column) {
         int count = Math.min(WIDTH, b.columns() - column);
         for (int h = 0; h < b.rows(); h++) {
-            b.copyRow(h, column, strips, column * b.rows() + h * WIDTH, count);
+            for (int j = 0; j < count; j += kernel.stretch()) {
+                b.copyRow(h, column + j, strips, index(h, column + j), Math.min(kernel.stretch(), count - j));
+            }
         }
+    }
+
+    /** Returns where a row of the stretch that begins with {@code column} lies. */
+    private int index(int row, int column) {
+        return column * rows() + row * kernel.stretch();
     }
 
     @Override
@@ -90,9 +97,9 @@ final class VectorPackedMatrix extends PackedMatrix {
         if (m == 0) {
             return;
         }
-        int most = Math.max(1, Math.min(VectorTiles.strips(a.rows(), WIDTH), LEFT_ENTRIES / (m * WIDTH)));
+        int most = Math.max(1, Math.min(VectorTiles.strips(a.rows(), WIDTH), LEFT_ENTRIES / kernel.leftSize(m)));
         Room room = ROOM.get();
-        double[] left = room.left(most * WIDTH * m);
+        double[] left = room.left(most * kernel.leftSize(m));
         double[] sums = room.sums(most * SQUARE);
         for (int row = 0; row < a.rows(); row += most * WIDTH) {
             int last = Math.min(row + most * WIDTH, a.rows());
@@ -101,15 +108,15 @@ final class VectorPackedMatrix extends PackedMatrix {
                 int length = Math.min(WIDTH, columns() - column);
                 for (int h = 0; h < m; h += INNER) {
                     int count = Math.min(INNER, m - h);
-                    int right = column * m + h * WIDTH;
+                    int right = index(h, column);
                     for (int i = row; i < last; i += WIDTH) {
-                        int from = (i - row) * m + h * WIDTH;
+                        int from = (i - row) / WIDTH * kernel.leftSize(m) + h * kernel.leftPitch();
                         int rows = Math.min(WIDTH, last - i);
                         int at = (i - row) * WIDTH;
                         if (h == 0) {
-                            kernel.square(left, from, strips, right, count, rows, length, sums, at);
+                            kernel.square(left, from, m, strips, right, m, count, rows, length, sums, at);
                         } else {
-                            kernel.square(left, from, strips, right, count, rows, length, room.product, 0);
+                            kernel.square(left, from, m, strips, right, m, count, rows, length, room.product, 0);
                             add(room.product, 0, sums, at, rows * WIDTH);
                         }
                     }
@@ -123,34 +130,42 @@ final class VectorPackedMatrix extends PackedMatrix {
 
     @Override
     public void copyRow(int row, double[] target) {
-        for (int column = 0; column < columns(); column += WIDTH) {
-            System.arraycopy(
-                    strips, column * rows() + row * WIDTH, target, column, Math.min(WIDTH, columns() - column));
+        for (int column = 0; column < columns(); column += kernel.stretch()) {
+            int length = Math.min(kernel.stretch(), columns() - column);
+            System.arraycopy(strips, index(row, column), target, column, length);
         }
     }
 
-    /** Lays out rows {@code from .. to-1} of A, a strip's rows side by side; what is missing to a whole strip is 0. */
-    private static void layOut(MatrixView a, int from, int to, double[] left) {
+    /** Lays out rows {@code from .. to-1} of A as left factors; what is missing to a whole strip is 0. */
+    private void layOut(MatrixView a, int from, int to, double[] left) {
         int m = a.columns();
+        int size = kernel.leftSize(m);
+        int pitch = kernel.leftPitch();
+        int group = kernel.leftGroup();
         for (int i = from; i < to; i += WIDTH) {
             int count = Math.min(WIDTH, to - i);
-            int base = (i - from) * m;
+            int base = (i - from) / WIDTH * size;
             if (count < WIDTH) {
-                Arrays.fill(left, base, base + WIDTH * m, 0.0);
+                Arrays.fill(left, base, base + size, 0.0);
             }
             if (a.rowStep() == 1) {
                 // A transpose: a strip's rows lie side by side already, and a row at a time would read every line of it
                 // again for each.
-                for (int h = 0; h < m; h++) {
-                    System.arraycopy(a.values(), a.index(i, h), left, base + h * WIDTH, count);
+                for (int row = 0; row < count; row += group) {
+                    int side = Math.min(group, count - row);
+                    int target = base + kernel.leftIndex(row, m);
+                    for (int h = 0; h < m; h++) {
+                        System.arraycopy(a.values(), a.index(i + row, h), left, target + h * pitch, side);
+                    }
                 }
                 continue;
             }
             for (int piece = 0; piece < m; piece += PIECE) {
                 for (int row = 0; row < count; row++) {
                     int at = a.index(i + row, 0);
+                    int target = base + kernel.leftIndex(row, m);
                     for (int h = piece; h < Math.min(piece + PIECE, m); h++) {
-                        left[base + h * WIDTH + row] = a.values()[at + h * a.columnStep()];
+                        left[target + h * pitch] = a.values()[at + h * a.columnStep()];
                     }
                 }
             }

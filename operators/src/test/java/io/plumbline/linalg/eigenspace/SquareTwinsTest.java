@@ -1,7 +1,10 @@
 package io.plumbline.linalg.eigenspace;
 
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
+import io.plumbline.linalg.kernel.DoublePieces;
+import io.plumbline.linalg.kernel.FloatPieces;
 import io.plumbline.linalg.kernel.FloatTileKernel;
 import io.plumbline.linalg.kernel.PanelTwinsTest;
 import io.plumbline.linalg.kernel.TileKernel;
@@ -43,16 +46,6 @@ class SquareTwinsTest {
                 assertEquals(unlike[0], after[0]);
                 assertEquals(unlike[SIDE * SIDE + 1], after[SIDE * SIDE + 1]);
             }
-            double[] triangle = doubles(SIDE * SIDE + 2, 10);
-            double[] unlike = triangle.clone();
-            kernel.tiles().lowerTriangle(left, 3, count, rows, triangle, 1);
-            for (int i = 0; i < rows; i++) {
-                for (int j = 0; j <= i; j++) {
-                    assertProduct(left, 3 + i, left, 3 + j, count, triangle[1 + i * SIDE + j], kernel + ", " + rows);
-                }
-            }
-            assertEquals(unlike[0], triangle[0]);
-            assertEquals(unlike[SIDE * SIDE + 1], triangle[SIDE * SIDE + 1]);
         }
     }
 
@@ -86,16 +79,6 @@ class SquareTwinsTest {
                 assertEquals(unlike[0], after[0]);
                 assertEquals(unlike[WIDE * WIDE + 1], after[WIDE * WIDE + 1]);
             }
-            float[] triangle = floats(WIDE * WIDE + 2, 10);
-            float[] unlike = triangle.clone();
-            kernel.floatTiles().lowerTriangle(left, 3, count, rows, triangle, 1);
-            for (int i = 0; i < rows; i++) {
-                for (int j = 0; j <= i; j++) {
-                    assertProduct(left, 3 + i, left, 3 + j, count, triangle[1 + i * WIDE + j], kernel + ", " + rows);
-                }
-            }
-            assertEquals(unlike[0], triangle[0]);
-            assertEquals(unlike[WIDE * WIDE + 1], triangle[WIDE * WIDE + 1]);
         }
     }
 
@@ -108,6 +91,30 @@ class SquareTwinsTest {
             sizes += Math.abs(product);
         }
         assertEquals(sum, found, count * 0x1p-24 * sizes, what);
+    }
+
+    @ParameterizedTest(name = "{0}, {1}")
+    @MethodSource("counts")
+    void piecesAreAddedToASquareWithTheBitsOfStrips(UpdateKernel kernel, int count) {
+        float[] strip = floats(2 * count * WIDE + 5, count);
+        FloatPieces pieces = kernel.floatTiles().pieces(3, count);
+        pieces.take(2, strip, 5);
+        pieces.take(0, strip, 5 + count * WIDE);
+        float[] square = floats(WIDE * WIDE + 1, 7);
+        float[] expected = square.clone();
+        kernel.floatTiles().addSquare(strip, 5 + count * WIDE, strip, 5, count, expected, 1);
+        pieces.addSquare(0, 2, square, 1);
+        assertArrayEquals(expected, square, kernel.toString());
+
+        double[] wide = doubles(2 * count * SIDE + 5, count);
+        DoublePieces twice = kernel.tiles().pieces(3, count);
+        twice.take(2, wide, 5);
+        twice.take(0, wide, 5 + count * SIDE);
+        double[] sums = doubles(SIDE * SIDE + 1, 7);
+        double[] sumsOfStrips = sums.clone();
+        kernel.tiles().addSquare(wide, 5 + count * SIDE, wide, 5, count, sumsOfStrips, 1);
+        twice.addSquare(0, 2, sums, 1);
+        assertArrayEquals(sumsOfStrips, sums, kernel.toString());
     }
 
     /**
