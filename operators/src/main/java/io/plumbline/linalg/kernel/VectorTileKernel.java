@@ -130,16 +130,12 @@ final class VectorTileKernel implements TileKernel {
         for (int i = 0; i < WIDTH; i += leftGroup) {
             int at = from + i / side * side * rows + i % side;
             int target = to + leftIndex(i, leftRows);
-            int here = Math.min(leftGroup, side - i % side);
-            int next = from + (i / side + 1) * side * rows;
-            if (here == leftGroup) {
+            int here = side - i % side;
+            if (here >= leftGroup) {
                 copyGroup(strip, at, side, left, target, count);
-            } else if (2 * here >= leftGroup) {
-                copyGroup(strip, at, side, left, target, count);
-                copyColumns(strip, next, side, left, target + here, count, leftGroup - here);
             } else {
-                copyGroup(strip, next, side, left, target + here, count);
-                copyColumns(strip, at, side, left, target, count, here);
+                int next = from + (i / side + 1) * side * rows;
+                copySplitGroup(strip, at, next, here, side, left, target, count);
             }
         }
     }
@@ -162,11 +158,21 @@ final class VectorTileKernel implements TileKernel {
         }
     }
 
-    /** Copies the first few columns. */
-    private static void copyColumns(double[] strip, int from, int side, double[] left, int to, int count, int columns) {
+    /**
+     * Copies a group of which the first {@code here} columns lie at {@code from} and the others at {@code next}. What
+     * the second copy writes beyond a row is of the next row or the next group, which are written after it.
+     */
+    private static void copySplitGroup(
+            double[] strip, int from, int next, int here, int side, double[] left, int to, int count) {
         for (int h = 0; h < count; h++) {
-            for (int k = 0; k < columns; k++) {
-                left[to + h * VectorDoubleTiles.LEFT_PITCH + k] = strip[from + h * side + k];
+            int at = from + h * side;
+            int of = next + h * side;
+            int target = to + h * VectorDoubleTiles.LEFT_PITCH;
+            for (int k = 0; k < VectorDoubleTiles.LEFT_PITCH; k += LANES) {
+                DoubleVector.fromArray(SPECIES, strip, at + k).intoArray(left, target + k);
+            }
+            for (int k = 0; k < VectorDoubleTiles.LEFT_PITCH; k += LANES) {
+                DoubleVector.fromArray(SPECIES, strip, of + k).intoArray(left, target + here + k);
             }
         }
     }

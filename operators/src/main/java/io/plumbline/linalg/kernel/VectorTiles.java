@@ -16,8 +16,7 @@ enum VectorTiles {
     EIGHT_BY_THREE(8, 3),
 
     /**
-     * 12 sums, for 16 registers. With 8 by 3, or 4 by 3, of them sums are put aside and fetched again, at half the
-     * speed.
+     * 12 sums, for 16 registers, where those of 8 by 3 are put aside and fetched again, at less than half of the speed.
      */
     SIX_BY_TWO(6, 2);
 
@@ -34,18 +33,28 @@ enum VectorTiles {
         this.vectors = vectors;
     }
 
-    /** The shapes that fill a strip with vectors of this machine's length, what suits its registers first. */
+    /**
+     * The shapes that fill a strip with vectors of this machine's length and whose sums its registers hold, what suits
+     * them first.
+     */
     static List<VectorTiles> allowed() {
         return allowed(BITS, System.getProperty("os.arch", ""));
     }
 
     static List<VectorTiles> allowed(int bits, String architecture) {
         boolean manyRegisters = bits == 512 || architecture.startsWith("aarch64");
-        List<VectorTiles> all =
-                manyRegisters ? List.of(EIGHT_BY_THREE, SIX_BY_TWO) : List.of(SIX_BY_TWO, EIGHT_BY_THREE);
-        return all.stream()
-                .filter(shape -> FloatTileKernel.WIDTH % (shape.vectors * bits / Float.SIZE) == 0)
-                .toList();
+        List<VectorTiles> all = manyRegisters ? List.of(EIGHT_BY_THREE, SIX_BY_TWO) : List.of(SIX_BY_TWO);
+        return all.stream().filter(shape -> shape.fillsStrips(bits)).toList();
+    }
+
+    /** Returns whether whole tiles fill a strip, with vectors of so many bits. */
+    private boolean fillsStrips(int bits) {
+        return FloatTileKernel.WIDTH % (vectors * bits / Float.SIZE) == 0;
+    }
+
+    /** Returns whether this machine computes with the shape at all, as fast as it may be. */
+    boolean isPossible() {
+        return fillsStrips(BITS);
     }
 
     /** Returns the rows of a tile. */
