@@ -2,6 +2,7 @@ package io.plumbline.linalg.kernel;
 
 import io.plumbline.parallel.Cores;
 import io.plumbline.parallel.SharedWork;
+import java.util.Arrays;
 
 /**
  * Up to {@link #capacity} rows of floats, laid out as an {@link UpdateKernel} wants them, waiting to be added to a
@@ -122,10 +123,21 @@ public abstract class FloatPanel {
         int count = rows;
         rows = 0;
         if (count > 0) {
+            if (count % 2 > 0) {
+                clear(count);
+            }
             batchState = state;
             batchRows = count;
             double flops = (double) count * dimension * (dimension + 1);
             shared.each(1 + parts(), Cores.areWorthSharing(flops) ? Cores.threads() : 1);
+        }
+    }
+
+    /** Makes a row zeros: loops that take two rows at a time take it for the second of the last two. */
+    private void clear(int row) {
+        for (int column = 0; column < dimension; column += stretch) {
+            int at = index(row, column);
+            Arrays.fill(array(row), at, at + Math.min(stretch, dimension - column), 0f);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.plumbline.linalg.kernel;
 
+import java.util.Arrays;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -22,9 +23,9 @@ final class VectorDoublePanel extends DoublePanel {
     VectorDoublePanel(int dimension, int capacity, VectorTileKernel kernel) {
         super(dimension, capacity, kernel.stretch());
         this.kernel = kernel;
-        this.capacity = capacity;
-        values = new double[VectorTiles.strips(dimension, WIDTH) * WIDTH * capacity];
-        left = kernel.rightIsLeft() ? values : new double[kernel.leftSize(capacity)];
+        this.capacity = VectorTileKernel.even(capacity);
+        values = new double[VectorTiles.strips(dimension, WIDTH) * WIDTH * this.capacity];
+        left = kernel.rightIsLeft() ? values : new double[kernel.leftSize(this.capacity)];
     }
 
     @Override
@@ -41,6 +42,13 @@ final class VectorDoublePanel extends DoublePanel {
     @Override
     void addProducts(double[] packed, int offset, int count) {
         int d = dimension();
+        if (count % 2 > 0) {
+            // A row that was begun and not taken may hold what is no number.
+            for (int j = 0; j < d; j += kernel.stretch()) {
+                int at = index(count, j);
+                Arrays.fill(values, at, at + kernel.stretch(), 0.0);
+            }
+        }
         int group = VectorTiles.STRIPS_IN_CACHE * WIDTH;
         for (int start = 0; start < d; start += group) {
             for (int i = start; i < d; i += WIDTH) {

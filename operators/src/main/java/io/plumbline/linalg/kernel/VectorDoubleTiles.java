@@ -17,6 +17,9 @@ final class VectorDoubleTiles {
     /** Numbers from one row of its right factor to the next. */
     static final int RIGHT_PITCH = 2 * LANES;
 
+    /** Places in the right factor for one in the left: with a counter of its own for each, sums were put aside. */
+    private static final int RIGHT_FOR_LEFT = RIGHT_PITCH / LEFT_PITCH;
+
     private VectorDoubleTiles() {}
 
     /** Multiplies eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
@@ -114,7 +117,8 @@ final class VectorDoubleTiles {
 
     /**
      * Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. Entry (h, i) of A is at
-     * {@code a + h LEFT_PITCH + i}, entry (h, j) of B at {@code b + h RIGHT_PITCH + j}. Two steps a turn.
+     * {@code a + h LEFT_PITCH + i}, entry (h, j) of B at {@code b + h RIGHT_PITCH + j}. Two steps a turn: after an odd
+     * number of rows A has one of zeros, and B one of finite numbers.
      */
     static void sixByTwo(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
@@ -130,10 +134,10 @@ final class VectorDoubleTiles {
         DoubleVector s41 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
         DoubleVector s50 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         DoubleVector s51 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
-        int pairs = count & ~1;
-        for (int h = 0; h < pairs; h += 2) {
-            int at = a + h * LEFT_PITCH;
-            int of = b + h * RIGHT_PITCH;
+        int end = a + (count + count % 2) * LEFT_PITCH;
+        int apart = b - RIGHT_FOR_LEFT * a;
+        for (int at = a; at < end; at += 2 * LEFT_PITCH) {
+            int of = RIGHT_FOR_LEFT * at + apart;
             DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
             DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
             DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
@@ -186,35 +190,6 @@ final class VectorDoubleTiles {
             s50 = a11.fma(b2, s50);
             s51 = a11.fma(b3, s51);
         }
-        if (pairs != count) {
-            int at = a + pairs * LEFT_PITCH;
-            int of = b + pairs * RIGHT_PITCH;
-            DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
-            DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
-            DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
-            s00 = a0.fma(b0, s00);
-            s01 = a0.fma(b1, s01);
-            VarHandle.acquireFence();
-            DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[at + 1]);
-            s10 = a1.fma(b0, s10);
-            s11 = a1.fma(b1, s11);
-            VarHandle.acquireFence();
-            DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[at + 2]);
-            s20 = a2.fma(b0, s20);
-            s21 = a2.fma(b1, s21);
-            VarHandle.acquireFence();
-            DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[at + 3]);
-            s30 = a3.fma(b0, s30);
-            s31 = a3.fma(b1, s31);
-            VarHandle.acquireFence();
-            DoubleVector a4 = DoubleVector.broadcast(SPECIES, left[at + 4]);
-            s40 = a4.fma(b0, s40);
-            s41 = a4.fma(b1, s41);
-            VarHandle.acquireFence();
-            DoubleVector a5 = DoubleVector.broadcast(SPECIES, left[at + 5]);
-            s50 = a5.fma(b0, s50);
-            s51 = a5.fma(b1, s51);
-        }
         s00.intoArray(after, c);
         s01.intoArray(after, c + LANES);
         s10.intoArray(after, c + WIDTH);
@@ -230,8 +205,8 @@ final class VectorDoubleTiles {
     }
 
     /**
-     * Multiplies four rows by two vectors of strips: eight sums, as many as two units of multiply-adds have under way.
-     * Two steps a turn.
+     * Multiplies four rows by two vectors of strips: eight sums, as many as two units of multiply-adds have under
+     * way.
      */
     static void fourByTwo(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
@@ -244,8 +219,8 @@ final class VectorDoubleTiles {
         DoubleVector s30 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH);
         DoubleVector s31 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
         int apart = b - a;
-        int pairs = a + (count & ~1) * WIDTH;
-        for (int at = a; at < pairs; at += 2 * WIDTH) {
+        int end = a + count * WIDTH;
+        for (int at = a; at < end; at += WIDTH) {
             int of = at + apart;
             DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
             DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
@@ -262,44 +237,6 @@ final class VectorDoubleTiles {
             s21 = a2.fma(b1, s21);
             VarHandle.acquireFence();
             DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[at + 3]);
-            s30 = a3.fma(b0, s30);
-            s31 = a3.fma(b1, s31);
-            VarHandle.acquireFence();
-            DoubleVector b2 = DoubleVector.fromArray(SPECIES, right, of + WIDTH);
-            DoubleVector b3 = DoubleVector.fromArray(SPECIES, right, of + WIDTH + LANES);
-            DoubleVector a4 = DoubleVector.broadcast(SPECIES, left[at + WIDTH]);
-            s00 = a4.fma(b2, s00);
-            s01 = a4.fma(b3, s01);
-            VarHandle.acquireFence();
-            DoubleVector a5 = DoubleVector.broadcast(SPECIES, left[at + WIDTH + 1]);
-            s10 = a5.fma(b2, s10);
-            s11 = a5.fma(b3, s11);
-            VarHandle.acquireFence();
-            DoubleVector a6 = DoubleVector.broadcast(SPECIES, left[at + WIDTH + 2]);
-            s20 = a6.fma(b2, s20);
-            s21 = a6.fma(b3, s21);
-            VarHandle.acquireFence();
-            DoubleVector a7 = DoubleVector.broadcast(SPECIES, left[at + WIDTH + 3]);
-            s30 = a7.fma(b2, s30);
-            s31 = a7.fma(b3, s31);
-        }
-        if (pairs != a + count * WIDTH) {
-            int of = pairs + apart;
-            DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
-            DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
-            DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[pairs]);
-            s00 = a0.fma(b0, s00);
-            s01 = a0.fma(b1, s01);
-            VarHandle.acquireFence();
-            DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[pairs + 1]);
-            s10 = a1.fma(b0, s10);
-            s11 = a1.fma(b1, s11);
-            VarHandle.acquireFence();
-            DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[pairs + 2]);
-            s20 = a2.fma(b0, s20);
-            s21 = a2.fma(b1, s21);
-            VarHandle.acquireFence();
-            DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[pairs + 3]);
             s30 = a3.fma(b0, s30);
             s31 = a3.fma(b1, s31);
         }

@@ -1,5 +1,6 @@
 package io.plumbline.linalg.kernel;
 
+import java.util.Arrays;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -10,8 +11,9 @@ import jdk.incubator.vector.VectorSpecies;
  * <p><b>Factors.</b> A strip of R rows is a right factor where {@link #stretch} columns of it lie side by side, row
  * after row, and then the next ones. As a left factor it lies in groups of as many columns as a tile has rows, {@link
  * #leftPitch} numbers from row to row. Tiles of eight by three read strips of {@value FloatTileKernel#WIDTH} columns as
- * either. Those of six by two have layouts of their own, for what is multiplied often; strips as they lie are
- * multiplied in tiles of four by two.
+ * either. Those of six by two have layouts of their own, for what is multiplied often, with room for an {@link #even}
+ * number of rows: after an odd one a left factor has a row of zeros, and a right one a row of finite numbers. Strips as
+ * they lie are multiplied in tiles of four by two.
  *
  * <p>The class for doubles is generated from this one, see {@link VectorFloatTiles}.
  */
@@ -48,6 +50,11 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     /** Returns how many columns of a right factor lie side by side. */
     int stretch() {
         return stretch;
+    }
+
+    /** Returns how many rows a factor of so many has room for. */
+    static int even(int rows) {
+        return rows + rows % 2;
     }
 
     /** Returns where column j of a right factor of so many rows begins. */
@@ -134,7 +141,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     }
 
     /**
-     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows. In {@code strip} as many columns
+     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows, zeros after an odd number. In {@code strip} as many columns
      * as {@code side} lie side by side, {@code rows} times, and then the next ones.
      */
     void layOutLeft(float[] strip, int from, int side, int rows, int count, float[] left, int to, int leftRows) {
@@ -147,6 +154,10 @@ final class VectorFloatTileKernel implements FloatTileKernel {
             } else {
                 int next = from + (i / side + 1) * side * rows;
                 copySplitGroup(strip, at, next, here, side, left, target, count);
+            }
+            if (count % 2 > 0) {
+                int last = target + count * leftPitch;
+                Arrays.fill(left, last, last + leftGroup, 0f);
             }
         }
     }
@@ -231,23 +242,25 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     /** Pieces as factors of either side. */
     private final class LaidOutPieces implements FloatPieces {
 
+        private final int count;
         private final int rows;
         private final float[] lefts;
         private final float[] rights;
 
         LaidOutPieces(int pieces, int rows) {
-            this.rows = rows;
-            lefts = new float[pieces * leftSize(rows)];
-            rights = new float[pieces * WIDTH * rows];
+            this.count = rows;
+            this.rows = even(rows);
+            lefts = new float[pieces * leftSize(this.rows)];
+            rights = new float[pieces * WIDTH * this.rows];
         }
 
         @Override
         public void take(int piece, float[] strip, int at) {
-            layOutLeft(strip, at, WIDTH, rows, rows, lefts, piece * leftSize(rows), rows);
+            layOutLeft(strip, at, WIDTH, count, count, lefts, piece * leftSize(rows), rows);
             int to = piece * WIDTH * rows;
             for (int j = 0; j < WIDTH; j += LANES) {
                 int target = to + rightIndex(j, rows);
-                for (int h = 0; h < rows; h++) {
+                for (int h = 0; h < count; h++) {
                     FloatVector.fromArray(SPECIES, strip, at + h * WIDTH + j).intoArray(rights, target + h * stretch);
                 }
             }
@@ -259,7 +272,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
             int b = right * WIDTH * rows;
             if (SUMMED_APART) {
                 float[] product = PRODUCT.get();
-                square(lefts, a, rows, rights, b, rows, rows, WIDTH, WIDTH, product, 0);
+                square(lefts, a, rows, rights, b, rows, count, WIDTH, WIDTH, product, 0);
                 addTo(square, c, product, WIDTH * WIDTH);
                 return;
             }
@@ -267,7 +280,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
                 int of = b + rightIndex(j, rows);
                 for (int i = 0; i < WIDTH; i += height) {
                     int at = c + i * WIDTH + j;
-                    tile(lefts, a + leftIndex(i, rows), rights, of, rows, square, at, square, at);
+                    tile(lefts, a + leftIndex(i, rows), rights, of, count, square, at, square, at);
                 }
             }
         }

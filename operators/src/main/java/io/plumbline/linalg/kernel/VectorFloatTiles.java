@@ -20,8 +20,8 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p><b>16 registers.</b> Checks of indices are a third of the instructions there, so {@link #sixByTwo} and {@link #fourByTwo} are
  * counted by {@code <}. What holds the compiler back from fetching ahead is a fence after each factor: on the processors with 16
- * vector registers it is no instruction, and loads do not move across it. A turn of the former is 24 multiply-adds in 46
- * instructions. Its factors lie side by side as a tile reads them: in rows of {@value FloatTileKernel#WIDTH} numbers a
+ * vector registers it is no instruction, and loads do not move across it. A turn of the former is 24 multiply-adds and 16
+ * loads. Its factors lie side by side as a tile reads them: in rows of {@value FloatTileKernel#WIDTH} numbers a
  * pair of strips is more than a first-level cache of 32 KiB, and a square took a third longer. The latter multiplies
  * strips as they lie, where laying them out would not pay.
  *
@@ -44,6 +44,9 @@ final class VectorFloatTiles {
 
     /** Numbers from one row of its right factor to the next. */
     static final int RIGHT_PITCH = 2 * LANES;
+
+    /** Places in the right factor for one in the left: with a counter of its own for each, sums were put aside. */
+    private static final int RIGHT_FOR_LEFT = RIGHT_PITCH / LEFT_PITCH;
 
     private VectorFloatTiles() {}
 
@@ -142,7 +145,8 @@ final class VectorFloatTiles {
 
     /**
      * Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. Entry (h, i) of A is at
-     * {@code a + h LEFT_PITCH + i}, entry (h, j) of B at {@code b + h RIGHT_PITCH + j}. Two steps a turn.
+     * {@code a + h LEFT_PITCH + i}, entry (h, j) of B at {@code b + h RIGHT_PITCH + j}. Two steps a turn: after an odd
+     * number of rows A has one of zeros, and B one of finite numbers.
      */
     static void sixByTwo(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
@@ -158,10 +162,10 @@ final class VectorFloatTiles {
         FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
         FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
         FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
-        int pairs = count & ~1;
-        for (int h = 0; h < pairs; h += 2) {
-            int at = a + h * LEFT_PITCH;
-            int of = b + h * RIGHT_PITCH;
+        int end = a + (count + count % 2) * LEFT_PITCH;
+        int apart = b - RIGHT_FOR_LEFT * a;
+        for (int at = a; at < end; at += 2 * LEFT_PITCH) {
+            int of = RIGHT_FOR_LEFT * at + apart;
             FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
             FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
             FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
@@ -214,35 +218,6 @@ final class VectorFloatTiles {
             s50 = a11.fma(b2, s50);
             s51 = a11.fma(b3, s51);
         }
-        if (pairs != count) {
-            int at = a + pairs * LEFT_PITCH;
-            int of = b + pairs * RIGHT_PITCH;
-            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
-            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
-            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
-            s00 = a0.fma(b0, s00);
-            s01 = a0.fma(b1, s01);
-            VarHandle.acquireFence();
-            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
-            s10 = a1.fma(b0, s10);
-            s11 = a1.fma(b1, s11);
-            VarHandle.acquireFence();
-            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
-            s20 = a2.fma(b0, s20);
-            s21 = a2.fma(b1, s21);
-            VarHandle.acquireFence();
-            FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
-            s30 = a3.fma(b0, s30);
-            s31 = a3.fma(b1, s31);
-            VarHandle.acquireFence();
-            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + 4]);
-            s40 = a4.fma(b0, s40);
-            s41 = a4.fma(b1, s41);
-            VarHandle.acquireFence();
-            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + 5]);
-            s50 = a5.fma(b0, s50);
-            s51 = a5.fma(b1, s51);
-        }
         s00.intoArray(after, c);
         s01.intoArray(after, c + LANES);
         s10.intoArray(after, c + WIDTH);
@@ -258,8 +233,8 @@ final class VectorFloatTiles {
     }
 
     /**
-     * Multiplies four rows by two vectors of strips: eight sums, as many as two units of multiply-adds have under way.
-     * Two steps a turn.
+     * Multiplies four rows by two vectors of strips: eight sums, as many as two units of multiply-adds have under
+     * way.
      */
     static void fourByTwo(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
@@ -272,8 +247,8 @@ final class VectorFloatTiles {
         FloatVector s30 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
         FloatVector s31 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
         int apart = b - a;
-        int pairs = a + (count & ~1) * WIDTH;
-        for (int at = a; at < pairs; at += 2 * WIDTH) {
+        int end = a + count * WIDTH;
+        for (int at = a; at < end; at += WIDTH) {
             int of = at + apart;
             FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
             FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
@@ -290,44 +265,6 @@ final class VectorFloatTiles {
             s21 = a2.fma(b1, s21);
             VarHandle.acquireFence();
             FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
-            s30 = a3.fma(b0, s30);
-            s31 = a3.fma(b1, s31);
-            VarHandle.acquireFence();
-            FloatVector b2 = FloatVector.fromArray(SPECIES, right, of + WIDTH);
-            FloatVector b3 = FloatVector.fromArray(SPECIES, right, of + WIDTH + LANES);
-            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + WIDTH]);
-            s00 = a4.fma(b2, s00);
-            s01 = a4.fma(b3, s01);
-            VarHandle.acquireFence();
-            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + WIDTH + 1]);
-            s10 = a5.fma(b2, s10);
-            s11 = a5.fma(b3, s11);
-            VarHandle.acquireFence();
-            FloatVector a6 = FloatVector.broadcast(SPECIES, left[at + WIDTH + 2]);
-            s20 = a6.fma(b2, s20);
-            s21 = a6.fma(b3, s21);
-            VarHandle.acquireFence();
-            FloatVector a7 = FloatVector.broadcast(SPECIES, left[at + WIDTH + 3]);
-            s30 = a7.fma(b2, s30);
-            s31 = a7.fma(b3, s31);
-        }
-        if (pairs != a + count * WIDTH) {
-            int of = pairs + apart;
-            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
-            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
-            FloatVector a0 = FloatVector.broadcast(SPECIES, left[pairs]);
-            s00 = a0.fma(b0, s00);
-            s01 = a0.fma(b1, s01);
-            VarHandle.acquireFence();
-            FloatVector a1 = FloatVector.broadcast(SPECIES, left[pairs + 1]);
-            s10 = a1.fma(b0, s10);
-            s11 = a1.fma(b1, s11);
-            VarHandle.acquireFence();
-            FloatVector a2 = FloatVector.broadcast(SPECIES, left[pairs + 2]);
-            s20 = a2.fma(b0, s20);
-            s21 = a2.fma(b1, s21);
-            VarHandle.acquireFence();
-            FloatVector a3 = FloatVector.broadcast(SPECIES, left[pairs + 3]);
             s30 = a3.fma(b0, s30);
             s31 = a3.fma(b1, s31);
         }

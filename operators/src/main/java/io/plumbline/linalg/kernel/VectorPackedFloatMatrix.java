@@ -20,20 +20,25 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     private static final int PIECE = 64;
 
     private final VectorFloatTileKernel kernel;
+
+    /** Rows there is room for. */
+    private final int room;
+
     private final float[] strips;
 
     VectorPackedFloatMatrix(MatrixRows b, VectorFloatTileKernel kernel) {
         super(b.rows(), b.columns());
         this.kernel = kernel;
         int m = b.rows();
-        strips = new float[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, m)];
+        room = VectorFloatTileKernel.even(m);
+        strips = new float[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, room)];
         Cores.each(VectorTiles.strips(b.columns(), WIDTH), strip -> {
             int column = strip * WIDTH;
             double[] row = new double[Math.min(WIDTH, b.columns() - column)];
             for (int h = 0; h < m; h++) {
                 b.copyRow(h, column, row, 0, row.length);
                 for (int j = 0; j < row.length; j++) {
-                    strips[index(h, column) + kernel.rightIndex(j, m)] = (float) row[j];
+                    strips[index(h, column) + kernel.rightIndex(j, room)] = (float) row[j];
                 }
             }
         });
@@ -41,7 +46,7 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
 
     /** Returns where a row of the strip that begins with {@code column} lies. */
     private int index(int row, int column) {
-        return column * rows() + row * kernel.stretch();
+        return column * room + row * kernel.stretch();
     }
 
     @Override
@@ -61,8 +66,8 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
                 int right = index(h, column);
                 for (int i = 0; i < squares; i++) {
                     int rows = Math.min(WIDTH, a.rows() - i * WIDTH);
-                    int from = i * kernel.leftSize(m) + h * kernel.leftPitch();
-                    kernel.square(left, from, m, strips, right, m, count, rows, length, product, 0);
+                    int from = i * kernel.leftSize(room) + h * kernel.leftPitch();
+                    kernel.square(left, from, room, strips, right, room, count, rows, length, product, 0);
                     addTo(sums, i * SQUARE, product, rows * WIDTH);
                 }
             }
@@ -92,12 +97,12 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     private float[] layOut(MatrixView a, int squares) {
         int m = a.columns();
         int pitch = kernel.leftPitch();
-        float[] left = new float[squares * kernel.leftSize(m)];
+        float[] left = new float[squares * kernel.leftSize(room)];
         for (int row = 0; row < a.rows(); row += WIDTH) {
             for (int from = 0; from < m; from += PIECE) {
                 for (int i = row; i < Math.min(row + WIDTH, a.rows()); i++) {
                     int at = a.index(i, 0);
-                    int to = row / WIDTH * kernel.leftSize(m) + kernel.leftIndex(i - row, m);
+                    int to = row / WIDTH * kernel.leftSize(room) + kernel.leftIndex(i - row, room);
                     for (int h = from; h < Math.min(from + PIECE, m); h++) {
                         left[to + h * pitch] = (float) a.values()[at + h * a.columnStep()];
                     }

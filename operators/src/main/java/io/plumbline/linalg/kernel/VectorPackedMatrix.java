@@ -32,9 +32,9 @@ final class VectorPackedMatrix extends PackedMatrix {
      * The memory in which a thread lays A out and sums. Made anew for every product it would be zeroed and pass through
      * the caches each time, which took as long as a third of a product of few columns.
      */
-    private static final ThreadLocal<Room> ROOM = ThreadLocal.withInitial(Room::new);
+    private static final ThreadLocal<Memory> MEMORY = ThreadLocal.withInitial(Memory::new);
 
-    private static final class Room {
+    private static final class Memory {
 
         private double[] left = new double[0];
         private double[] sums = new double[0];
@@ -63,11 +63,15 @@ final class VectorPackedMatrix extends PackedMatrix {
 
     private final double[] strips;
 
+    /** Rows there is room for. */
+    private final int room;
+
     VectorPackedMatrix(MatrixView b, VectorTileKernel kernel) {
         super(b);
         this.kernel = kernel;
         int m = b.rows();
-        strips = new double[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, m)];
+        room = VectorTileKernel.even(m);
+        strips = new double[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, room)];
         int count = VectorTiles.strips(b.columns(), WIDTH);
         int group = m * WIDTH < ENTRIES_WORTH_SHARING ? count : 1;
         Cores.each((count + group - 1) / group, index -> {
@@ -88,7 +92,7 @@ final class VectorPackedMatrix extends PackedMatrix {
 
     /** Returns where a row of the stretch that begins with {@code column} lies. */
     private int index(int row, int column) {
-        return column * rows() + row * kernel.stretch();
+        return column * room + row * kernel.stretch();
     }
 
     @Override
@@ -97,10 +101,10 @@ final class VectorPackedMatrix extends PackedMatrix {
         if (m == 0) {
             return;
         }
-        int most = Math.max(1, Math.min(VectorTiles.strips(a.rows(), WIDTH), LEFT_ENTRIES / kernel.leftSize(m)));
-        Room room = ROOM.get();
-        double[] left = room.left(most * kernel.leftSize(m));
-        double[] sums = room.sums(most * SQUARE);
+        int most = Math.max(1, Math.min(VectorTiles.strips(a.rows(), WIDTH), LEFT_ENTRIES / kernel.leftSize(room)));
+        Memory memory = MEMORY.get();
+        double[] left = memory.left(most * kernel.leftSize(room));
+        double[] sums = memory.sums(most * SQUARE);
         for (int row = 0; row < a.rows(); row += most * WIDTH) {
             int last = Math.min(row + most * WIDTH, a.rows());
             layOut(a, row, last, left);
@@ -110,14 +114,15 @@ final class VectorPackedMatrix extends PackedMatrix {
                     int count = Math.min(INNER, m - h);
                     int right = index(h, column);
                     for (int i = row; i < last; i += WIDTH) {
-                        int from = (i - row) / WIDTH * kernel.leftSize(m) + h * kernel.leftPitch();
+                        int from = (i - row) / WIDTH * kernel.leftSize(room) + h * kernel.leftPitch();
                         int rows = Math.min(WIDTH, last - i);
                         int at = (i - row) * WIDTH;
                         if (h == 0) {
-                            kernel.square(left, from, m, strips, right, m, count, rows, length, sums, at);
+                            kernel.square(left, from, room, strips, right, room, count, rows, length, sums, at);
                         } else {
-                            kernel.square(left, from, m, strips, right, m, count, rows, length, room.product, 0);
-                            add(room.product, 0, sums, at, rows * WIDTH);
+                            kernel.square(
+                                    left, from, room, strips, right, room, count, rows, length, memory.product, 0);
+                            add(memory.product, 0, sums, at, rows * WIDTH);
                         }
                     }
                 }
@@ -139,13 +144,13 @@ final class VectorPackedMatrix extends PackedMatrix {
     /** Lays out rows {@code from .. to-1} of A as left factors; what is missing to a whole strip is 0. */
     private void layOut(MatrixView a, int from, int to, double[] left) {
         int m = a.columns();
-        int size = kernel.leftSize(m);
+        int size = kernel.leftSize(room);
         int pitch = kernel.leftPitch();
         int group = kernel.leftGroup();
         for (int i = from; i < to; i += WIDTH) {
             int count = Math.min(WIDTH, to - i);
             int base = (i - from) / WIDTH * size;
-            if (count < WIDTH) {
+            if (count < WIDTH || room > m) {
                 Arrays.fill(left, base, base + size, 0.0);
             }
             if (a.rowStep() == 1) {
@@ -153,7 +158,7 @@ final class VectorPackedMatrix extends PackedMatrix {
                 // again for each.
                 for (int row = 0; row < count; row += group) {
                     int side = Math.min(group, count - row);
-                    int target = base + kernel.leftIndex(row, m);
+                    int target = base + kernel.leftIndex(row, room);
                     for (int h = 0; h < m; h++) {
                         System.arraycopy(a.values(), a.index(i + row, h), left, target + h * pitch, side);
                     }
@@ -163,7 +168,7 @@ final class VectorPackedMatrix extends PackedMatrix {
             for (int piece = 0; piece < m; piece += PIECE) {
                 for (int row = 0; row < count; row++) {
                     int at = a.index(i + row, 0);
-                    int target = base + kernel.leftIndex(row, m);
+                    int target = base + kernel.leftIndex(row, room);
                     for (int h = piece; h < Math.min(piece + PIECE, m); h++) {
                         left[target + h * pitch] = a.values()[at + h * a.columnStep()];
                     }

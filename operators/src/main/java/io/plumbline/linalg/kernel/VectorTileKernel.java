@@ -1,5 +1,6 @@
 package io.plumbline.linalg.kernel;
 
+import java.util.Arrays;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -37,6 +38,11 @@ final class VectorTileKernel implements TileKernel {
     /** Returns how many columns of a right factor lie side by side. */
     int stretch() {
         return stretch;
+    }
+
+    /** Returns how many rows a factor of so many has room for. */
+    static int even(int rows) {
+        return rows + rows % 2;
     }
 
     /** Returns where column j of a right factor of so many rows begins. */
@@ -123,7 +129,7 @@ final class VectorTileKernel implements TileKernel {
     }
 
     /**
-     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows. In {@code strip} as many columns
+     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows, zeros after an odd number. In {@code strip} as many columns
      * as {@code side} lie side by side, {@code rows} times, and then the next ones.
      */
     void layOutLeft(double[] strip, int from, int side, int rows, int count, double[] left, int to, int leftRows) {
@@ -136,6 +142,10 @@ final class VectorTileKernel implements TileKernel {
             } else {
                 int next = from + (i / side + 1) * side * rows;
                 copySplitGroup(strip, at, next, here, side, left, target, count);
+            }
+            if (count % 2 > 0) {
+                int last = target + count * leftPitch;
+                Arrays.fill(left, last, last + leftGroup, 0.0);
             }
         }
     }
@@ -220,23 +230,25 @@ final class VectorTileKernel implements TileKernel {
     /** Pieces as factors of either side. */
     private final class LaidOutPieces implements DoublePieces {
 
+        private final int count;
         private final int rows;
         private final double[] lefts;
         private final double[] rights;
 
         LaidOutPieces(int pieces, int rows) {
-            this.rows = rows;
-            lefts = new double[pieces * leftSize(rows)];
-            rights = new double[pieces * WIDTH * rows];
+            this.count = rows;
+            this.rows = even(rows);
+            lefts = new double[pieces * leftSize(this.rows)];
+            rights = new double[pieces * WIDTH * this.rows];
         }
 
         @Override
         public void take(int piece, double[] strip, int at) {
-            layOutLeft(strip, at, WIDTH, rows, rows, lefts, piece * leftSize(rows), rows);
+            layOutLeft(strip, at, WIDTH, count, count, lefts, piece * leftSize(rows), rows);
             int to = piece * WIDTH * rows;
             for (int j = 0; j < WIDTH; j += LANES) {
                 int target = to + rightIndex(j, rows);
-                for (int h = 0; h < rows; h++) {
+                for (int h = 0; h < count; h++) {
                     DoubleVector.fromArray(SPECIES, strip, at + h * WIDTH + j).intoArray(rights, target + h * stretch);
                 }
             }
@@ -248,7 +260,7 @@ final class VectorTileKernel implements TileKernel {
             int b = right * WIDTH * rows;
             if (SUMMED_APART) {
                 double[] product = PRODUCT.get();
-                square(lefts, a, rows, rights, b, rows, rows, WIDTH, WIDTH, product, 0);
+                square(lefts, a, rows, rights, b, rows, count, WIDTH, WIDTH, product, 0);
                 addTo(square, c, product, WIDTH * WIDTH);
                 return;
             }
@@ -256,7 +268,7 @@ final class VectorTileKernel implements TileKernel {
                 int of = b + rightIndex(j, rows);
                 for (int i = 0; i < WIDTH; i += height) {
                     int at = c + i * WIDTH + j;
-                    tile(lefts, a + leftIndex(i, rows), rights, of, rows, square, at, square, at);
+                    tile(lefts, a + leftIndex(i, rows), rights, of, count, square, at, square, at);
                 }
             }
         }
