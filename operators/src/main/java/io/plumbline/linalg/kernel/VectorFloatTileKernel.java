@@ -5,8 +5,7 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Squares in tiles of the shape it is given, tiles of eight rows by eight by three vectors or by eight by one. Every
- * shape gives the same bits, see {@link VectorFloatTiles}.
+ * Multiplies squares in tiles of the shape it is given. Every shape gives the same bits, see {@link VectorFloatTiles}.
  *
  * <p><b>Factors.</b> A strip of R rows is a right factor where {@link #stretch} columns of it lie side by side, row
  * after row, and then the next ones. As a left factor it lies in groups of as many columns as a tile has rows, {@link

@@ -34,22 +34,25 @@ enum VectorTiles {
     }
 
     /**
-     * The shapes that fill a strip with vectors of this machine's length and whose sums its registers hold, what suits
-     * them first.
+     * The shapes that fill a strip with vectors of this machine's length and suit its registers; the trial at the start
+     * takes the fastest.
      */
     static List<VectorTiles> allowed() {
         return allowed(BITS, System.getProperty("os.arch", ""));
     }
 
     static List<VectorTiles> allowed(int bits, String architecture) {
-        boolean manyRegisters = bits == 512 || architecture.startsWith("aarch64");
-        List<VectorTiles> all = manyRegisters ? List.of(EIGHT_BY_THREE, SIX_BY_TWO) : List.of(SIX_BY_TWO);
-        return all.stream().filter(shape -> shape.fillsStrips(bits)).toList();
+        // On ARM the fences of six by two are instructions, and there are 32 registers.
+        boolean sixteenRegisters = bits == 256 && !architecture.startsWith("aarch64");
+        return List.of(sixteenRegisters ? SIX_BY_TWO : EIGHT_BY_THREE);
     }
 
-    /** Returns whether whole tiles fill a strip, with vectors of so many bits. */
+    /**
+     * Returns whether whole tiles fill a strip with vectors of so many bits. Two vectors of 128 bits hold fewer doubles
+     * than a tile of six by two has rows, which its layout of factors rules out.
+     */
     private boolean fillsStrips(int bits) {
-        return FloatTileKernel.WIDTH % (vectors * bits / Float.SIZE) == 0;
+        return FloatTileKernel.WIDTH % (vectors * bits / Float.SIZE) == 0 && (this == EIGHT_BY_THREE || bits >= 256);
     }
 
     /** Returns whether this machine computes with the shape at all, as fast as it may be. */
