@@ -1,14 +1,18 @@
 package io.plumbline.topology.runtime;
 
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidPidMappingException;
 import org.apache.kafka.common.errors.InvalidProducerEpochException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
 import org.apache.kafka.common.errors.ProducerFencedException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -57,6 +61,10 @@ public final class LostThread {
      * anew. Kafka Streams does that by itself where the send is told of it; where the next call on the producer is told
      * first, the thread is lost.
      *
+     * <p>Or a topic did not take a record, and the next call on the producer was told of it before the send was, perhaps
+     * with another exception for the same batch. Another thread sends the record again, and where the send is told, the
+     * guard of outputs decides whether to go on.
+     *
      * <p>Or a partition was taken away while the thread was about to read it from its beginning: with {@code
      * group.protocol=streams} the consumer does both at once and answers with an {@link IllegalStateException}. The
      * partition has another owner by then.
@@ -75,7 +83,8 @@ public final class LostThread {
             return true;
         }
         for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if (cause instanceof RetriableException
+            if ((cause.getClass() == KafkaException.class && isRefusal(cause.getCause()))
+                    || cause instanceof RetriableException
                     || cause instanceof TransactionAbortableException
                     || cause instanceof InvalidTxnStateException
                     || cause instanceof InvalidProducerEpochException
@@ -86,6 +95,13 @@ public final class LostThread {
             }
         }
         return false;
+    }
+
+    /** Returns whether a topic did not take a record for its time, its key or its size. */
+    private static boolean isRefusal(@Nullable Throwable error) {
+        return error instanceof InvalidRecordException
+                || error instanceof InvalidTimestampException
+                || error instanceof RecordTooLargeException;
     }
 
     /**

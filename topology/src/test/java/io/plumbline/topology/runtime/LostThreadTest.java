@@ -3,11 +3,14 @@ package io.plumbline.topology.runtime;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.ApiException;
 import org.apache.kafka.common.errors.InvalidPidMappingException;
+import org.apache.kafka.common.errors.InvalidTimestampException;
 import org.apache.kafka.common.errors.InvalidTxnStateException;
 import org.apache.kafka.common.errors.OutOfOrderSequenceException;
+import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
@@ -83,6 +86,21 @@ class LostThreadTest {
     void anExpiredTransactionalIdPasses() {
         assertTrue(LostThread.passes(
                 errorState(new InvalidPidMappingException("The producer attempted to use a producer id"))));
+    }
+
+    /**
+     * Tests what a monitor met whose dead letters a topic did not take, when the next record was to be sent before the
+     * send was told: it was sent to another topic. Told by the send itself, the guard of outputs decides.
+     */
+    @Test
+    void aRefusedRecordPassesWhereTheNextSendIsToldFirst() {
+        assertTrue(LostThread.passes(errorState(new InvalidRecordException("Compacted topic cannot accept message"))));
+        assertTrue(
+                LostThread.passes(errorState(new InvalidTimestampException("Timestamp of message is out of range"))));
+        assertTrue(LostThread.passes(errorState(new RecordTooLargeException("larger than the max message size"))));
+        assertFalse(LostThread.passes(new StreamsException(
+                "Error encountered sending record to topic panes-changelog",
+                new RecordTooLargeException("larger than the max message size"))));
     }
 
     private static StreamsException errorState(ApiException reason) {
