@@ -140,8 +140,8 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     }
 
     /**
-     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows, zeros after an odd number. In {@code strip} as many columns
-     * as {@code side} lie side by side, {@code rows} times, and then the next ones.
+     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows, zeros after an odd number. In
+     * {@code strip} as many columns as {@code side} lie side by side, {@code rows} times, and then the next ones.
      */
     void layOutLeft(float[] strip, int from, int side, int rows, int count, float[] left, int to, int leftRows) {
         for (int i = 0; i < WIDTH; i += leftGroup) {

@@ -129,8 +129,8 @@ final class VectorTileKernel implements TileKernel {
     }
 
     /**
-     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows, zeros after an odd number. In {@code strip} as many columns
-     * as {@code side} lie side by side, {@code rows} times, and then the next ones.
+     * Lays out {@code count} rows of a strip as a left factor of {@code leftRows} rows, zeros after an odd number. In
+     * {@code strip} as many columns as {@code side} lie side by side, {@code rows} times, and then the next ones.
      */
     void layOutLeft(double[] strip, int from, int side, int rows, int count, double[] left, int to, int leftRows) {
         for (int i = 0; i < WIDTH; i += leftGroup) {
