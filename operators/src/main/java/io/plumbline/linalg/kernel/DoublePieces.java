@@ -2,8 +2,8 @@ package io.plumbline.linalg.kernel;
 
 /**
  * Pieces of strips, of as many rows each, that are multiplied with each other: each of them often, so that laying it
- * out once pays. Made by {@link TileKernel#pieces}. Different pieces may be taken, and different squares added to, at
- * the same time.
+ * out once pays. Made by {@link TileKernel#pieces}. Different pieces may be taken, and different squares added to,
+ * at the same time.
  */
 public interface DoublePieces {
 
