@@ -13,17 +13,18 @@ import jdk.incubator.vector.VectorSpecies;
  * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
  * after the other, each with one rounding.
  *
- * <p><b>32 registers.</b> The loops of eight rows walk from row to row of A and end by {@code !=} on purpose. Counted by
- * {@code <}, the JVM's compiler takes the checks of indices out of them, then fetches all factors of a row at once and
- * has one register too few: a sum is kept on the stack, at a third to two thirds of the speed. With a counter of rows
- * besides the two places, and a profile of products of one row, it kept places in vector registers, at a tenth less.
+ * <p><b>32 registers.</b> The loops of eight rows walk from row to row of A and end by {@code !=} on purpose. Counted
+ * by {@code <}, the JVM's compiler takes the checks of indices out of them, then fetches all factors of a row at once
+ * and has one register too few: a sum is kept on the stack, at a third to two thirds of the speed. With a counter of
+ * rows besides the two places, and a profile of products of one row, it kept places in vector registers, at a tenth
+ * less.
  *
- * <p><b>16 registers.</b> Checks of indices are a third of the instructions there, so {@link #sixByTwo} and {@link #fourByTwo} are
- * counted by {@code <}. What holds the compiler back from fetching ahead is a fence after each factor: on the processors with 16
- * vector registers it is no instruction, and loads do not move across it. A turn of the former is 24 multiply-adds and 16
- * loads. Its factors lie side by side as a tile reads them: in rows of {@value FloatTileKernel#WIDTH} numbers a
- * pair of strips is more than a first-level cache of 32 KiB, and a square took a third longer. The latter multiplies
- * strips as they lie, where laying them out would not pay.
+ * <p><b>16 registers.</b> Checks of indices are a third of the instructions there, so {@link #sixByTwo} and {@link
+ * #fourByTwo} are counted by {@code <}. What holds the compiler back from fetching ahead is a fence after each
+ * factor: on the processors with 16 vector registers it is no instruction, and loads do not move across it. A turn of
+ * the former is 24 multiply-adds and 16 loads. Its factors lie side by side as a tile reads them: in rows of {@value
+ * FloatTileKernel#WIDTH} numbers a pair of strips is more than a first-level cache of 32 KiB, and a square took a
+ * third longer. The latter multiplies strips as they lie, where laying them out would not pay.
  *
  * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a
  * conversion to double inside, the JVM's first compiler gives up on the method and it is interpreted for good.
