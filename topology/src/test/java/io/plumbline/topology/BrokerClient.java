@@ -31,6 +31,7 @@ import org.apache.kafka.common.serialization.ByteArraySerializer;
 public final class BrokerClient {
 
     private static final long PATIENCE_SECONDS = 120;
+    private static final long PATIENCE_IN_ALL_SECONDS = 600;
 
     private final Map<String, String> login;
 
@@ -87,7 +88,10 @@ public final class BrokerClient {
         }
     }
 
-    /** Returns the committed records of a topic from its beginning, until there are enough of them. */
+    /**
+     * Returns the committed records of a topic from its beginning, until there are enough of them. It is the time since
+     * the last record that ends its patience: a busy machine takes longer for many, and one that writes none is stuck.
+     */
     public List<ConsumerRecord<byte[], byte[]>> await(
             String topic, Predicate<List<ConsumerRecord<byte[], byte[]>>> enough) {
         List<ConsumerRecord<byte[], byte[]>> records = new ArrayList<>();
@@ -100,9 +104,14 @@ public final class BrokerClient {
                     .toList();
             consumer.assign(all);
             consumer.seekToBeginning(all);
+            long last = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_IN_ALL_SECONDS);
             long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
-            while (!enough.test(records) && System.nanoTime() < deadline) {
+            while (!enough.test(records) && System.nanoTime() < Math.min(deadline, last)) {
+                int known = records.size();
                 consumer.poll(Duration.ofMillis(200)).forEach(records::add);
+                if (records.size() > known) {
+                    deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+                }
             }
         }
         assertTrue(enough.test(records), "only %d records of %s".formatted(records.size(), topic));
