@@ -35,8 +35,7 @@ final class VectorDoublePanel extends DoublePanel {
 
     @Override
     public int index(int row, int column) {
-        int stretch = kernel.stretch();
-        return column / stretch * stretch * capacity + row * stretch + column % stretch;
+        return column * capacity + row * kernel.stretch();
     }
 
     @Override

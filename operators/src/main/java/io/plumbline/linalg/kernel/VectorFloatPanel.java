@@ -15,7 +15,6 @@ import jdk.incubator.vector.VectorSpecies;
 final class VectorFloatPanel extends FloatPanel {
 
     private static final int WIDTH = FloatTileKernel.WIDTH;
-    private static final int STRIP = ROWS * WIDTH;
 
     /** Columns of the moment worked on together. */
     private static final int GROUP = VectorTiles.STRIPS_IN_CACHE * WIDTH;
@@ -48,7 +47,8 @@ final class VectorFloatPanel extends FloatPanel {
     VectorFloatPanel(int dimension, VectorFloatTileKernel kernel) {
         super(dimension, kernel.stretch());
         this.kernel = kernel;
-        batches = new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * STRIP + HALF_LANES];
+        batches =
+                new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * WIDTH * ROWS + HALF_LANES];
     }
 
     @Override
@@ -58,7 +58,7 @@ final class VectorFloatPanel extends FloatPanel {
 
     @Override
     public int index(int row, int column) {
-        return strip(column / WIDTH * WIDTH) + kernel.rightIndex(column % WIDTH, ROWS) + row % ROWS * kernel.stretch();
+        return column * ROWS + row % ROWS * stretch();
     }
 
     @Override
@@ -98,7 +98,7 @@ final class VectorFloatPanel extends FloatPanel {
                         leftStart(from, i),
                         ROWS,
                         batches[from / ROWS],
-                        strip(j),
+                        index(0, j),
                         ROWS,
                         batch,
                         rows,
@@ -129,7 +129,7 @@ final class VectorFloatPanel extends FloatPanel {
         for (int from = 0; from < count; from += ROWS) {
             int batch = Math.min(ROWS, count - from);
             kernel.layOutLeft(
-                    batches[from / ROWS], strip(i), kernel.stretch(), ROWS, batch, left, from / ROWS * size, ROWS);
+                    batches[from / ROWS], index(0, i), stretch(), ROWS, batch, left, from / ROWS * size, ROWS);
         }
         return left;
     }
@@ -139,11 +139,7 @@ final class VectorFloatPanel extends FloatPanel {
     }
 
     private int leftStart(int from, int i) {
-        return kernel.rightIsLeft() ? strip(i) : from / ROWS * kernel.leftSize(ROWS);
-    }
-
-    private static int strip(int column) {
-        return column / WIDTH * STRIP;
+        return kernel.rightIsLeft() ? index(0, i) : from / ROWS * kernel.leftSize(ROWS);
     }
 
     /** Adds the square on the diagonal that begins with row i. */
@@ -156,7 +152,7 @@ final class VectorFloatPanel extends FloatPanel {
                     leftStart(from, i),
                     ROWS,
                     batches[from / ROWS],
-                    strip(i),
+                    index(0, i),
                     ROWS,
                     batch,
                     rows,
@@ -195,7 +191,7 @@ final class VectorFloatPanel extends FloatPanel {
     }
 
     private void addBatch(double[] sums, float[] values, int count) {
-        int stretch = kernel.stretch();
+        int stretch = stretch();
         int whole = dimension() / stretch * stretch;
         for (int start = 0; start < whole; start += stretch) {
             int from = start * ROWS;
@@ -208,7 +204,7 @@ final class VectorFloatPanel extends FloatPanel {
             }
         }
         for (int column = whole; column < dimension(); column++) {
-            int at = index(0, column);
+            int at = index(0, whole) + column - whole;
             for (int row = 0; row < count; row++) {
                 sums[column] += values[at + row * stretch];
             }

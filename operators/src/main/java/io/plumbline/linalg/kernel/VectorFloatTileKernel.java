@@ -56,9 +56,14 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         return rows + rows % 2;
     }
 
-    /** Returns where column j of a right factor of so many rows begins. */
-    int rightIndex(int j, int rows) {
-        return j / stretch * stretch * rows + j % stretch;
+    /** Returns how far a tile's columns of a right factor of so many rows are from the next tile's. */
+    private int rightStep(int rows) {
+        return stretch == WIDTH ? span : span * rows;
+    }
+
+    /** Returns how far a tile's columns of a left factor of so many rows are from the next tile's. */
+    private int leftStep(int rows) {
+        return leftGroup == WIDTH ? height : leftPitch * rows;
     }
 
     /** Returns whether a strip that is laid out as a right factor is a left factor too. */
@@ -102,12 +107,17 @@ final class VectorFloatTileKernel implements FloatTileKernel {
             int columns,
             float[] after,
             int c) {
+        int leftStep = leftStep(leftRows);
+        int rightStep = rightStep(rightRows);
+        int of = b;
         // A piece of B stays in the first-level cache while A passes by.
         for (int j = 0; j < columns; j += span) {
-            int of = b + rightIndex(j, rightRows);
+            int at = a;
             for (int i = 0; i < rows; i += height) {
-                tile(left, a + leftIndex(i, leftRows), right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+                tile(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+                at += leftStep;
             }
+            of += rightStep;
         }
     }
 
@@ -126,16 +136,20 @@ final class VectorFloatTileKernel implements FloatTileKernel {
             int rows,
             float[] after,
             int c) {
+        int leftStep = leftStep(leftRows);
+        int rightStep = rightStep(rightRows);
+        int at = a;
         for (int i = 0; i < rows; i += height) {
-            int at = a + leftIndex(i, leftRows);
+            int of = b;
             for (int j = 0; j < i + height; j += span) {
-                int of = b + rightIndex(j, rightRows);
                 if (height == ROWS && i + ROWS - j <= LANES) {
                     VectorFloatTiles.eightByOne(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
                 } else {
                     tile(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
                 }
+                of += rightStep;
             }
+            at += leftStep;
         }
     }
 
@@ -257,10 +271,13 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         public void take(int piece, float[] strip, int at) {
             layOutLeft(strip, at, WIDTH, count, count, lefts, piece * leftSize(rows), rows);
             int to = piece * WIDTH * rows;
-            for (int j = 0; j < WIDTH; j += LANES) {
-                int target = to + rightIndex(j, rows);
+            for (int j = 0; j < WIDTH; j += stretch) {
                 for (int h = 0; h < count; h++) {
-                    FloatVector.fromArray(SPECIES, strip, at + h * WIDTH + j).intoArray(rights, target + h * stretch);
+                    int from = at + h * WIDTH + j;
+                    int target = to + j * rows + h * stretch;
+                    for (int k = 0; k < stretch; k += LANES) {
+                        FloatVector.fromArray(SPECIES, strip, from + k).intoArray(rights, target + k);
+                    }
                 }
             }
         }
@@ -275,12 +292,16 @@ final class VectorFloatTileKernel implements FloatTileKernel {
                 addTo(square, c, product, WIDTH * WIDTH);
                 return;
             }
+            int leftStep = leftStep(rows);
+            int rightStep = rightStep(rows);
             for (int j = 0; j < WIDTH; j += span) {
-                int of = b + rightIndex(j, rows);
+                int from = a;
                 for (int i = 0; i < WIDTH; i += height) {
                     int at = c + i * WIDTH + j;
-                    tile(lefts, a + leftIndex(i, rows), rights, of, count, square, at, square, at);
+                    tile(lefts, from, rights, b, count, square, at, square, at);
+                    from += leftStep;
                 }
+                b += rightStep;
             }
         }
     }

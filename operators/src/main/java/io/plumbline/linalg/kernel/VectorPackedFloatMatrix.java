@@ -37,14 +37,17 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
             double[] row = new double[Math.min(WIDTH, b.columns() - column)];
             for (int h = 0; h < m; h++) {
                 b.copyRow(h, column, row, 0, row.length);
-                for (int j = 0; j < row.length; j++) {
-                    strips[index(h, column) + kernel.rightIndex(j, room)] = (float) row[j];
+                for (int from = 0; from < row.length; from += kernel.stretch()) {
+                    int target = index(h, column + from) - from;
+                    for (int j = from; j < Math.min(from + kernel.stretch(), row.length); j++) {
+                        strips[target + j] = (float) row[j];
+                    }
                 }
             }
         });
     }
 
-    /** Returns where a row of the strip that begins with {@code column} lies. */
+    /** Returns where a row of the stretch that begins with {@code column} lies. */
     private int index(int row, int column) {
         return column * room + row * kernel.stretch();
     }
