@@ -31,7 +31,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @State(Scope.Thread)
 @Fork(
         value = 1,
-        jvmArgsAppend = {"--add-modules", "jdk.incubator.vector", "-Xmx4g"})
+        jvmArgsPrepend = {"--add-modules", "jdk.incubator.vector", "-Xmx4g"})
 @Warmup(iterations = 3)
 @Measurement(iterations = 3)
 public class FullEigenBenchmark {
