@@ -198,7 +198,8 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     }
 
     private void say(TopicPartition partition, ExecutionException e) {
-        if (!away) {
+        // What is closed gets no answers, which is no news.
+        if (!away && closing.getCount() > 0) {
             LOG.warn(
                     "no answer about {} ({}); its sites are not taken for silent meanwhile",
                     partition,
