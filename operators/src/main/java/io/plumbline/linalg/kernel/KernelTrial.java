@@ -4,16 +4,14 @@ import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.Arrays;
-import java.util.Comparator;
-import java.util.List;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Times the plain kernel beside vector kernels of several shapes: which is fastest once all are compiled. Turns of a
- * millisecond alternate and the best of each counts, in CPU time of the thread, so that other load on the machine
- * matters little. It ends as soon as the fastest is plainly ahead of plain loops and none has become faster for a
- * while: after about a second of warming up, and later where other load keeps the compiler waiting.
+ * Times the plain kernel beside another one: which is faster once both are compiled. Turns of a millisecond alternate
+ * and the best of each counts, in CPU time of the thread, so that other load on the machine matters little. It ends as
+ * soon as the other one is plainly ahead of plain loops: after about a second of warming up, and later where other load
+ * keeps the compiler waiting.
  */
 final class KernelTrial {
 
@@ -31,81 +29,53 @@ final class KernelTrial {
     /** Turns after which plain loops are compiled. */
     private static final int LEAST_TURNS = 300;
 
-    /** Turns without a gain after which a kernel is compiled. */
-    private static final int QUIET_TURNS = 100;
-
-    private static final double GAIN = 0.95;
     private static final double CLEAR_LEAD = 2.0;
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
     private final double[] state = new double[DIMENSION + DIMENSION * (DIMENSION + 1) / 2];
     private final Contestant plain;
-    private final List<Contestant> shapes;
+    private final Contestant other;
 
-    private KernelTrial(Contestant plain, List<Contestant> shapes) {
-        this.plain = plain;
-        this.shapes = shapes;
+    private KernelTrial(UpdateKernel plain, UpdateKernel other) {
+        this.plain = new Contestant(plain);
+        this.other = new Contestant(other);
     }
 
-    static KernelTrial of(UpdateKernel plain, List<UpdateKernel> shapes, Duration longest) {
-        KernelTrial trial = new KernelTrial(
-                new Contestant(plain), shapes.stream().map(Contestant::new).toList());
+    static KernelTrial of(UpdateKernel plain, UpdateKernel other, Duration longest) {
+        KernelTrial trial = new KernelTrial(plain, other);
         float[] rows = new float[FloatPanel.ROWS * DIMENSION];
         Arrays.fill(rows, 1f);
         // Of this thread's own time: on a busy machine the compiler gets as little as we do.
         long begin = now();
         for (int turn = 0; now() - begin < longest.toNanos(); turn++) {
-            trial.plain.run(rows, trial.state, turn);
-            for (Contestant shape : trial.shapes) {
-                shape.run(rows, trial.state, turn);
-            }
-            if (turn >= LEAST_TURNS && trial.isDecided(turn)) {
+            trial.plain.run(rows, trial.state);
+            trial.other.run(rows, trial.state);
+            if (turn >= LEAST_TURNS && trial.other.nanos * CLEAR_LEAD < trial.plain.nanos) {
                 break;
             }
         }
         return trial;
     }
 
-    private boolean isDecided(int turn) {
-        for (Contestant shape : shapes) {
-            // What is slower than plain loops is not compiled yet, however long it has not gained.
-            if (shapes.size() > 1 && (turn - shape.gained < QUIET_TURNS || shape.nanos >= plain.nanos)) {
-                return false;
-            }
-        }
-        return first().nanos * CLEAR_LEAD < plain.nanos;
-    }
-
-    private Contestant first() {
-        return shapes.stream()
-                .min(Comparator.comparingLong(shape -> shape.nanos))
-                .orElseThrow();
-    }
-
-    /** The best turn of one kernel, and the last one in which it became clearly faster. */
+    /** The best turn of one kernel. */
     private static final class Contestant {
 
         private final UpdateKernel kernel;
         private final FloatPanel panel;
         private long nanos = Long.MAX_VALUE;
-        private int gained;
 
         Contestant(UpdateKernel kernel) {
             this.kernel = kernel;
             this.panel = kernel.floats(DIMENSION);
         }
 
-        void run(float[] rows, double[] state, int turn) {
+        void run(float[] rows, double[] state) {
             for (int row = 0; row < FloatPanel.ROWS; row++) {
                 panel.add(rows, row * DIMENSION);
             }
             long begin = now();
             panel.drainTo(state);
-            long taken = Math.max(1, now() - begin);
-            if (taken < nanos * GAIN) {
-                gained = turn;
-            }
-            nanos = Math.min(nanos, taken);
+            nanos = Math.min(nanos, Math.max(1, now() - begin));
         }
 
         double speed() {
@@ -117,14 +87,9 @@ final class KernelTrial {
         return THREADS.isCurrentThreadCpuTimeSupported() ? THREADS.getCurrentThreadCpuTime() : System.nanoTime();
     }
 
-    /** The fastest of the vector kernels. */
-    UpdateKernel fastest() {
-        return first().kernel;
-    }
-
-    /** Returns whether that one is faster than plain loops. */
+    /** Returns whether the other kernel is faster than plain loops. */
     boolean isFaster() {
-        return first().nanos < plain.nanos;
+        return other.nanos < plain.nanos;
     }
 
     /**
@@ -200,13 +165,7 @@ final class KernelTrial {
      */
     @Override
     public String toString() {
-        StringBuilder text = new StringBuilder("%s: %.1f GFLOP/s against %.1f of %s"
-                .formatted(fastest(), first().speed(), plain.speed(), plain.kernel));
-        for (Contestant shape : shapes) {
-            if (shape != first()) {
-                text.append(" and %.1f of %s".formatted(shape.speed(), shape.kernel));
-            }
-        }
-        return text.append(" in a trial").toString();
+        return "%s: %.1f GFLOP/s against %.1f of %s in a trial"
+                .formatted(other.kernel, other.speed(), plain.speed(), plain.kernel);
     }
 }

@@ -2,21 +2,17 @@ package io.plumbline.linalg.kernel;
 
 import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Chooses the {@link UpdateKernel} of this process, once, when it is first asked for.
  *
  * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to
- * the last bit, and a trial ({@link KernelTrial}) shows it to be faster; of the shapes that the machine allows for its
- * tiles, the one that is fastest in that trial. The system property {@value #PROPERTY} forces one of the two.
- * Where a trial found the vector kernel no faster it is held again ten
- * minutes later ({@link StandingChoice}).
+ * the last bit, and a trial ({@link KernelTrial}) shows it to be faster. The system property {@value #PROPERTY} forces
+ * one of the two. Where a trial found the vector kernel no faster it is held again ten minutes later
+ * ({@link StandingChoice}).
  */
 public final class UpdateKernels {
 
@@ -30,14 +26,14 @@ public final class UpdateKernels {
 
     static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
 
-    /** The name of the class of the vector kernels and not the class: without the module it cannot be loaded. */
-    static final String VECTOR_KERNELS = "io.plumbline.linalg.kernel.VectorKernels";
+    /** The name of the class of the vector kernel and not the class: without the module it cannot be loaded. */
+    static final String VECTOR_KERNEL = "io.plumbline.linalg.kernel.VectorKernel";
 
     /** The longest trial, several times what it takes to compile all: a wrong choice lasts until the next trial. */
     private static final Duration LONGEST_TRIAL = Duration.ofSeconds(8);
 
     private static final StandingChoice CHOICE = new StandingChoice(
-            () -> choose(System.getProperty(PROPERTY), VECTOR_KERNELS, LONGEST_TRIAL),
+            () -> choose(System.getProperty(PROPERTY), VECTOR_KERNEL, LONGEST_TRIAL),
             CompletableFuture.delayedExecutor(10, TimeUnit.MINUTES));
 
     private UpdateKernels() {}
@@ -74,10 +70,10 @@ public final class UpdateKernels {
      * @throws IllegalStateException if it cannot be had
      */
     public static UpdateKernel named(String name) {
-        return choose(name, VECTOR_KERNELS, Duration.ZERO).kernel();
+        return choose(name, VECTOR_KERNEL, Duration.ZERO).kernel();
     }
 
-    static Choice choose(@Nullable String wish, String vectorKernels, Duration longestTrial) {
+    static Choice choose(@Nullable String wish, String vectorKernel, Duration longestTrial) {
         UpdateKernel plain = PLAIN_KERNEL;
         if (PLAIN.equals(wish)) {
             return new Choice(plain, "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
@@ -86,15 +82,13 @@ public final class UpdateKernels {
             throw new IllegalStateException("-D%s=%s: expected %s or %s, or nothing for the faster one"
                     .formatted(PROPERTY, wish, PLAIN, VECTOR));
         }
-        List<UpdateKernel> shapes;
+        UpdateKernel vector;
         try {
-            shapes = load(vectorKernels);
-            for (UpdateKernel shape : shapes) {
-                String unlike = KernelTrial.difference(plain, shape);
-                if (unlike != null) {
-                    return withoutVector(
-                            wish, plain, "the vector kernel does not compute what the plain loops do: " + unlike);
-                }
+            vector = load(vectorKernel);
+            String unlike = KernelTrial.difference(plain, vector);
+            if (unlike != null) {
+                return withoutVector(
+                        wish, plain, "the vector kernel does not compute what the plain loops do: " + unlike);
             }
         } catch (ReflectiveOperationException | LinkageError e) {
             String missing =
@@ -103,11 +97,11 @@ public final class UpdateKernels {
             return withoutVector(wish, plain, missing);
         }
         if (wish != null) {
-            return new Choice(shapes.get(0), "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
+            return new Choice(vector, "-D%s=%s asks for it".formatted(PROPERTY, wish), false, false);
         }
-        KernelTrial trial = KernelTrial.of(plain, shapes, longestTrial);
+        KernelTrial trial = KernelTrial.of(plain, vector, longestTrial);
         return trial.isFaster()
-                ? new Choice(trial.fastest(), trial.toString(), false, false)
+                ? new Choice(vector, trial.toString(), false, false)
                 : new Choice(
                         plain, "the vector kernel is no faster here: " + trial + "; tried again later", true, true);
     }
@@ -119,18 +113,12 @@ public final class UpdateKernels {
         return new Choice(plain, reason + "; rows are summed by plain loops, several times slower", true, false);
     }
 
-    /** The vector kernels that {@code supplier} names, one for each shape that the machine allows. */
-    static List<UpdateKernel> load(String supplier) throws ReflectiveOperationException {
+    private static UpdateKernel load(String kernel) throws ReflectiveOperationException {
         try {
-            Supplier<?> kernels = Class.forName(supplier)
-                    .asSubclass(Supplier.class)
+            return Class.forName(kernel)
+                    .asSubclass(UpdateKernel.class)
                     .getDeclaredConstructor()
                     .newInstance();
-            List<UpdateKernel> shapes = new ArrayList<>();
-            for (Object shape : (List<?>) kernels.get()) {
-                shapes.add((UpdateKernel) shape);
-            }
-            return shapes;
         } catch (InvocationTargetException e) {
             throw new ReflectiveOperationException(e.getCause());
         }

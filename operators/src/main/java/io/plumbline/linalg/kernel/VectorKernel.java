@@ -1,9 +1,19 @@
 package io.plumbline.linalg.kernel;
 
-/** The update by {@code jdk.incubator.vector}, in tiles of one shape. */
+/**
+ * The update by {@code jdk.incubator.vector}, in tiles of one shape.
+ *
+ * <p>That is a module which is there only where Java was started with {@code --add-modules}: so this class and those it
+ * uses are named in a string only, see {@link UpdateKernels}.
+ */
 final class VectorKernel implements UpdateKernel {
 
     private final VectorTiles shape;
+
+    /** The kernel in the shape that suits this machine. */
+    VectorKernel() {
+        this(VectorTiles.ofMachine());
+    }
 
     VectorKernel(VectorTiles shape) {
         this.shape = shape;

@@ -1,6 +1,5 @@
 package io.plumbline.linalg.kernel;
 
-import java.util.List;
 import jdk.incubator.vector.FloatVector;
 
 /**
@@ -17,10 +16,12 @@ enum VectorTiles {
 
     /**
      * 12 sums, for 16 registers, where those of 8 by 3 are put aside and fetched again, at less than half of the speed.
+     * With vectors of 256 bits alone: two of 512 do not fill a strip, and two of 128 hold fewer doubles than a tile has
+     * rows, which the layout of its factors rules out.
      */
     SIX_BY_TWO(6, 2);
 
-    private static final int BITS = FloatVector.SPECIES_PREFERRED.vectorBitSize();
+    static final int BITS = FloatVector.SPECIES_PREFERRED.vectorBitSize();
 
     /** Strips worked on together: with 128 rows they stay in a second-level cache of 512 KiB. */
     static final int STRIPS_IN_CACHE = 8;
@@ -33,31 +34,15 @@ enum VectorTiles {
         this.vectors = vectors;
     }
 
-    /**
-     * The shapes that fill a strip with vectors of this machine's length and suit its registers; the trial at the start
-     * takes the fastest.
-     */
-    static List<VectorTiles> allowed() {
-        return allowed(BITS, System.getProperty("os.arch", ""));
+    /** Returns the shape that suits this machine's registers. */
+    static VectorTiles ofMachine() {
+        return of(BITS, System.getProperty("os.arch", ""));
     }
 
-    static List<VectorTiles> allowed(int bits, String architecture) {
+    static VectorTiles of(int bits, String architecture) {
         // On ARM the fences of six by two are instructions, and there are 32 registers.
         boolean sixteenRegisters = bits == 256 && !architecture.startsWith("aarch64");
-        return List.of(sixteenRegisters ? SIX_BY_TWO : EIGHT_BY_THREE);
-    }
-
-    /**
-     * Returns whether whole tiles fill a strip with vectors of so many bits. Two vectors of 128 bits hold fewer doubles
-     * than a tile of six by two has rows, which its layout of factors rules out.
-     */
-    private boolean fillsStrips(int bits) {
-        return FloatTileKernel.WIDTH % (vectors * bits / Float.SIZE) == 0 && (this == EIGHT_BY_THREE || bits >= 256);
-    }
-
-    /** Returns whether this machine computes with the shape at all, as fast as it may be. */
-    boolean isPossible() {
-        return fillsStrips(BITS);
+        return sixteenRegisters ? SIX_BY_TWO : EIGHT_BY_THREE;
     }
 
     /** Returns the rows of a tile. */

@@ -62,7 +62,7 @@ class VectorKernelsTest {
     }
 
     private static List<Class<?>> kernelClasses() throws IOException, URISyntaxException, ClassNotFoundException {
-        URI classes = VectorKernels.class
+        URI classes = VectorKernel.class
                 .getProtectionDomain()
                 .getCodeSource()
                 .getLocation()
