@@ -18,6 +18,9 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * <p>All of them take three minutes. With {@value #QUICK} as the first argument one short iteration each, in half a
  * minute: whether they run, not how fast. One that cannot end is stopped after {@value #LONGEST_SECONDS} s, or what
  * {@code -to} says.
+ *
+ * <p>Benchmarks prepend the options of their JVM: what they append, {@code -jvmArgsAppend} would replace, and without
+ * the vector module plain loops are timed.
  */
 public final class Benchmarks {
 
