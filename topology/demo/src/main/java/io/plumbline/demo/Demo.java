@@ -69,9 +69,8 @@ public final class Demo extends Stage {
         String bootstrapServers = broker.bootstrapServers();
         String activations = config.topics().activations();
         createTopic(bootstrapServers, activations, PARTITIONS);
-        Map<String, WatchedSite> sites = read(reading);
-        PlumblineRuntime runtime = own(PlumblineRuntime.start(config, sites, Role.ALL));
-        subscribe(config, SITE, Objects.requireNonNull(sites.get(SITE)).explainer());
+        PlumblineRuntime runtime = own(PlumblineRuntime.start(config, reading, Role.ALL));
+        subscribe(config, SITE, Objects.requireNonNull(read(reading).get(SITE)).explainer());
         Reports windows = own(new Reports(bootstrapServers, config.topics().windowReports()));
         Reports adaptations = own(new Reports(bootstrapServers, config.topics().adaptationReports()));
         Traffic traffic = own(new Traffic(bootstrapServers, activations, PARTITIONS, SITE));

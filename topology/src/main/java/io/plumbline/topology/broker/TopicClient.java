@@ -12,7 +12,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
@@ -53,7 +55,11 @@ final class TopicClient implements AutoCloseable {
     /** @throws StartException when no client can be made of the properties */
     static TopicClient connect(MonitorConfig config) {
         try {
-            return new TopicClient(config, Admin.create(Map.<String, Object>copyOf(config.adminProperties())));
+            Map<String, Object> properties = new HashMap<>();
+            // A group is asked for in two ways, the second after this pause.
+            properties.put(AdminClientConfig.RETRY_BACKOFF_MS_CONFIG, "20");
+            properties.putAll(config.adminProperties());
+            return new TopicClient(config, Admin.create(properties));
         } catch (KafkaException | IllegalArgumentException e) {
             throw new StartException("no client for kafka.bootstrap.servers = %s can be made: %s"
                     .formatted(config.bootstrapServers(), config.withoutSecrets(message(e))));
@@ -62,8 +68,7 @@ final class TopicClient implements AutoCloseable {
 
     /**
      * Returns the topics of {@code names} that there are, each with what this principal may do on it. One that it may
-     * not even
-     * describe is not among them.
+     * not even describe is not among them.
      *
      * @throws StartException when the broker does not answer or refuses the login
      */
@@ -129,6 +134,9 @@ final class TopicClient implements AutoCloseable {
 
     /** Waits until the broker that answers knows all of them: a topic made a moment ago may not be listed yet. */
     void awaitSeen(Collection<String> names) {
+        if (names.isEmpty()) {
+            return;
+        }
         long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(WAIT_SECONDS);
         while (!describe(names).keySet().containsAll(names) && System.nanoTime() < deadline) {
             LockSupport.parkNanos(PAUSE_NANOS);
@@ -170,16 +178,19 @@ final class TopicClient implements AutoCloseable {
         }
     }
 
-    /** Returns whether this principal may see the group; reading and writing in it include that. */
-    boolean mayUseGroup(String group) {
+    /**
+     * Asks whether this principal may see the group; reading and writing in it include that. What is returned waits for
+     * the answer.
+     */
+    BooleanSupplier mayUseGroup(String group) {
         return isNotRefused(
                 admin.describeConsumerGroups(List.of(group), new DescribeConsumerGroupsOptions().timeoutMs(WAIT_MS))
                         .all(),
                 GroupAuthorizationException.class);
     }
 
-    /** Returns whether this principal may see the transactional id; writing with it includes that. */
-    boolean mayUseTransactionalId(String id) {
+    /** Asks the same of the transactional id; writing with it includes that. */
+    BooleanSupplier mayUseTransactionalId(String id) {
         return isNotRefused(
                 admin.describeTransactions(Set.of(id), new DescribeTransactionsOptions().timeoutMs(WAIT_MS))
                         .all(),
@@ -187,15 +198,18 @@ final class TopicClient implements AutoCloseable {
     }
 
     /** Returns whether a call was not refused: that there is no such group or id yet is an answer like any other. */
-    private static boolean isNotRefused(KafkaFuture<?> answer, Class<? extends AuthorizationException> refusal) {
-        try {
-            answer.get(WAIT_SECONDS, TimeUnit.SECONDS);
-            return true;
-        } catch (InterruptedException e) {
-            throw interrupted();
-        } catch (ExecutionException | TimeoutException e) {
-            return !refusal.isInstance(e.getCause());
-        }
+    private static BooleanSupplier isNotRefused(
+            KafkaFuture<?> answer, Class<? extends AuthorizationException> refusal) {
+        return () -> {
+            try {
+                answer.get(WAIT_SECONDS, TimeUnit.SECONDS);
+                return true;
+            } catch (InterruptedException e) {
+                throw interrupted();
+            } catch (ExecutionException | TimeoutException e) {
+                return !refusal.isInstance(e.getCause());
+            }
+        };
     }
 
     private static StartException interrupted() {

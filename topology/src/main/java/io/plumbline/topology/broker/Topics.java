@@ -2,12 +2,15 @@ package io.plumbline.topology.broker;
 
 import io.plumbline.topology.config.MonitorConfig;
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.TopicDescription;
@@ -157,20 +160,29 @@ public final class Topics {
             MonitorConfig config,
             Set<Application> applications,
             Map<String, TopicDescription> existing) {
-        List<String> problems = new ArrayList<>();
+        // All are asked before the first answer is waited for: a new broker takes half a second for some.
+        Map<Application, Map<Grant, BooleanSupplier>> asked = new EnumMap<>(Application.class);
         for (Application application : applications) {
-            List<Grant> missing = new ArrayList<>(AccessRole.of(config, application));
-            missing.removeIf(grant -> has(client, grant, existing));
+            Map<Grant, BooleanSupplier> answers = new LinkedHashMap<>();
+            AccessRole.of(config, application).forEach(grant -> answers.put(grant, has(client, grant, existing)));
+            asked.put(application, answers);
+        }
+        List<String> problems = new ArrayList<>();
+        asked.forEach((application, answers) -> {
+            List<Grant> missing = answers.entrySet().stream()
+                    .filter(answer -> !answer.getValue().getAsBoolean())
+                    .map(Map.Entry::getKey)
+                    .toList();
             if (!missing.isEmpty()) {
                 problems.add(BrokerRefusal.missing(config, application, missing));
             }
-        }
+        });
         if (!problems.isEmpty()) {
             throw new StartException(String.join("; ", problems));
         }
     }
 
-    private static boolean has(TopicClient client, Grant grant, Map<String, TopicDescription> existing) {
+    private static BooleanSupplier has(TopicClient client, Grant grant, Map<String, TopicDescription> existing) {
         if (grant.type() == ResourceType.GROUP) {
             return client.mayUseGroup(grant.name());
         }
@@ -179,16 +191,16 @@ public final class Topics {
         }
         TopicDescription topic = existing.get(grant.name());
         if (topic == null || topic.authorizedOperations() == null) {
-            return true; // made a moment ago, or by a broker that does not tell
+            return () -> true; // made a moment ago, or by a broker that does not tell
         }
         Set<AclOperation> needed = new HashSet<>(grant.operations());
         needed.remove(AclOperation.DESCRIBE_CONFIGS); // without it large dead letters lose their bytes, and that is all
-        return topic.authorizedOperations().containsAll(needed);
+        return () -> topic.authorizedOperations().containsAll(needed);
     }
 
-    /** Not refused: both may be meant. But neither shows in any number later on. */
     /**
-     * Says what will happen to event times that a user may not have meant; without the right to ask, nothing is said.
+     * Says what will happen to event times that a user may not have meant, and refuses nothing: both may be meant. But
+     * neither shows in any number later on. Without the right to ask, nothing is said.
      */
     static List<String> eventTimeWarnings(TopicClient client, MonitorConfig config) {
         String topic = config.topics().activations();

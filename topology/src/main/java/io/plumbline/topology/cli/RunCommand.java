@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -63,7 +64,11 @@ final class RunCommand implements Callable<Integer> {
         StartAhead.begin();
         MonitorConfig monitor = MonitorConfig.load(config);
         requireMemory(monitor);
-        Map<String, WatchedSite> sites = sites(monitor);
+        FutureTask<Map<String, WatchedSite>> sites = sites(monitor);
+        // Beside what waits for the brokers.
+        Thread computing = new Thread(sites, "sites");
+        computing.setDaemon(true);
+        computing.start();
         PlumblineRuntime runtime = PlumblineRuntime.start(monitor, sites, role);
         Thread stop = new Thread(runtime::close, "stop");
         Runtime.getRuntime().addShutdownHook(stop);
@@ -117,8 +122,8 @@ final class RunCommand implements Callable<Integer> {
         return file != null && WebConfig.read(file).tls() != null;
     }
 
-    /** Reads every file once; refuses with all that is wrong. */
-    private Map<String, WatchedSite> sites(MonitorConfig monitor) {
+    /** Reads every file once and refuses with all that is wrong; what is returned computes the rest. */
+    private FutureTask<Map<String, WatchedSite>> sites(MonitorConfig monitor) {
         List<String> problems = new ArrayList<>(StreamsSettings.problems(monitor));
         List<ConfigCheck.Site> checked = ConfigCheck.sites(monitor);
         for (ConfigCheck.Site site : checked) {
@@ -130,8 +135,10 @@ final class RunCommand implements Callable<Integer> {
             throw new UsageException(
                     "%s cannot run:%n  %s".formatted(config, String.join(System.lineSeparator() + "  ", problems)));
         }
-        Map<String, WatchedSite> sites = new LinkedHashMap<>();
-        checked.forEach(site -> sites.put(site.settings().site(), site.watched()));
-        return sites;
+        return new FutureTask<>(() -> {
+            Map<String, WatchedSite> sites = new LinkedHashMap<>();
+            checked.forEach(site -> sites.put(site.settings().site(), site.watched()));
+            return sites;
+        });
     }
 }

@@ -105,13 +105,6 @@ public final class DecoderSubscriber implements AutoCloseable {
             boolean caughtUp = false;
             while (!closing) {
                 try {
-                    ConsumerRecords<byte[], byte[]> records = reader.poll(POLL);
-                    for (ConsumerRecord<byte[], byte[]> record : records) {
-                        accept(record);
-                    }
-                    if (!records.isEmpty() || brokerAnswered()) {
-                        resumed();
-                    }
                     if (!caughtUp && reader.isAtEnd()) {
                         if (assembler.awaitsNewer()) {
                             // Compaction took chunks of the version that was the newest when reading began. A newer
@@ -122,6 +115,13 @@ public final class DecoderSubscriber implements AutoCloseable {
                         if (caughtUp) {
                             listener.onCaughtUp();
                         }
+                    }
+                    ConsumerRecords<byte[], byte[]> records = reader.poll(POLL);
+                    for (ConsumerRecord<byte[], byte[]> record : records) {
+                        accept(record);
+                    }
+                    if (!records.isEmpty() || brokerAnswered()) {
+                        resumed();
                     }
                 } catch (WakeupException e) {
                     // close() was called; the loop condition ends it

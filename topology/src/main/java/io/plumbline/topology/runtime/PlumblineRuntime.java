@@ -43,7 +43,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -103,28 +106,50 @@ public final class PlumblineRuntime implements AutoCloseable {
     }
 
     /**
-     * Binds the port, prepares the topics and starts.
+     * Starts as {@link #start(MonitorConfig, Future, Role)}.
      *
      * @param sites the sites of the configuration, read and computed
+     */
+    public static PlumblineRuntime start(MonitorConfig config, Map<String, WatchedSite> sites, Role role)
+            throws InterruptedException {
+        return start(config, CompletableFuture.completedFuture(sites), role);
+    }
+
+    /**
+     * Binds the port, prepares the topics and starts.
+     *
+     * @param sites the sites of the configuration, which may still be computed: they are waited for when the brokers
+     *     have answered. What their computation throws is thrown here
      * @throws StartException when the properties do not fit Kafka Streams, the kernel asked for is not there, the port
      *     cannot be bound or the broker cannot be reached; nothing was started then
      */
-    public static PlumblineRuntime start(MonitorConfig config, Map<String, WatchedSite> sites, Role role)
+    public static PlumblineRuntime start(MonitorConfig config, Future<Map<String, WatchedSite>> sites, Role role)
             throws InterruptedException {
         List<String> problems = StreamsSettings.problems(config);
         if (!problems.isEmpty()) {
             throw new StartException(String.join("; ", problems));
         }
-        if (role.monitors()) {
-            chooseKernel();
-        }
         PlumblineRuntime runtime = new PlumblineRuntime();
         try {
             runtime.startAll(config, sites, role);
             return runtime;
-        } catch (InterruptedException | RuntimeException e) {
+        } catch (InterruptedException | RuntimeException | Error e) {
             runtime.close();
             throw e;
+        }
+    }
+
+    private static <T> T computed(Future<T> sites) throws InterruptedException {
+        try {
+            return sites.get();
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof RuntimeException refused) {
+                throw refused;
+            }
+            if (e.getCause() instanceof Error broken) {
+                throw broken;
+            }
+            throw new IllegalStateException("the sites cannot be read", e.getCause());
         }
     }
 
@@ -143,7 +168,8 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
     }
 
-    private void startAll(MonitorConfig config, Map<String, WatchedSite> sites, Role role) throws InterruptedException {
+    private void startAll(MonitorConfig config, Future<Map<String, WatchedSite>> computing, Role role)
+            throws InterruptedException {
         Metrics metrics = own(Metrics.create(
                 Metrics.Settings.of(config.window(), config.limits().sites())));
         // A process that starts lives, and is not ready: nobody should restart it for that.
@@ -153,6 +179,10 @@ public final class PlumblineRuntime implements AutoCloseable {
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
         metrics.expectOutputs(OutputGuard.topics());
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
+        if (role.monitors()) {
+            chooseKernel();
+        }
+        Map<String, WatchedSite> sites = computed(computing);
         metrics.expect(sites.keySet());
         config.swapRules().forEach((site, rules) -> metrics.decoders().configured(site, rules.mode()));
         WatchedTargets.others(sites).forEach((site, watched) -> metrics.decoders()
