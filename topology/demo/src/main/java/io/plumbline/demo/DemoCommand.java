@@ -1,6 +1,7 @@
 package io.plumbline.demo;
 
 import io.plumbline.topology.cli.ExitCodes;
+import io.plumbline.topology.cli.KeptClasses;
 import io.plumbline.topology.cli.UsageException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -111,13 +112,14 @@ final class DemoCommand implements Callable<Integer> {
                 throw new UsageException("--text = %s: no such file".formatted(text));
             }
         }
+        int code;
         try (Stage demo = live
                 ? new LiveDemo(out, timeoutSeconds, new LiveDemo.Asked(model, texts, sentence))
                 : new Demo(out, timeoutSeconds, Desktops::open)) {
             // Ctrl-C: what was started must not outlive the process.
             Runtime.getRuntime().addShutdownHook(new Thread(demo::stop, "stop-demo"));
             try {
-                return play(demo, out);
+                code = play(demo, out);
             } catch (Throwable e) {
                 if (demo.isStopping()) {
                     // What it was in the middle of fails in many ways, and none is news.
@@ -126,6 +128,10 @@ final class DemoCommand implements Callable<Integer> {
                 throw e;
             }
         }
+        if (code == ExitCodes.FINE) {
+            KeptClasses.keep();
+        }
+        return code;
     }
 
     private int play(Stage demo, PrintWriter out) throws Exception {

@@ -70,7 +70,7 @@ final class RunCommand implements Callable<Integer> {
         computing.setDaemon(true);
         computing.start();
         PlumblineRuntime runtime = PlumblineRuntime.start(monitor, sites, role);
-        Thread stop = new Thread(runtime::close, "stop");
+        Thread stop = new Thread(() -> stop(runtime), "stop");
         Runtime.getRuntime().addShutdownHook(stop);
         spec.commandLine()
                 .getOut()
@@ -93,6 +93,14 @@ final class RunCommand implements Callable<Integer> {
         }
         // The hook closes the runtime on the way out.
         throw new IllegalStateException(String.valueOf(failure));
+    }
+
+    private static void stop(PlumblineRuntime runtime) {
+        boolean wasReady = runtime.isReady();
+        runtime.close();
+        if (wasReady) {
+            KeptClasses.keep();
+        }
     }
 
     /** Refuses at once what would end in an out-of-memory error hours later. */

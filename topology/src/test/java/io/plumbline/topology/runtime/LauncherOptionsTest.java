@@ -1,6 +1,7 @@
 package io.plumbline.topology.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.kernel.FloatPanel;
@@ -117,24 +118,35 @@ class LauncherOptionsTest {
         }
     }
 
-    /** Java 17 does not start where it is to read and to write such a file; a text needs none. */
+    /** Java does not start where it is to read such a file and to write one. */
     @ParameterizedTest
     @CsvSource({
-        "kept classes.jsa, '', run --config x, true",
-        "kept classes.jsa, '', run --help, false",
-        "kept classes.jsa, -XX:ArchiveClassesAtExit=new.jsa, run --config x, false",
-        "empty.jsa, '', run --config x, false",
-        "missing.jsa, '', run --config x, false"
+        "run --config x, '', true",
+        "demo, '', true",
+        "demo --live, '', false",
+        "run --help, '', false",
+        "baseline --rank 32, '', false",
+        "run --config x, -XX:ArchiveClassesAtExit=mine.jsa, false",
+        "run --config x, -XX:AOTCache=mine.aot, false"
     })
-    void keptClassesAreReadOnlyWhereTheyAreThere(
-            String name, String javaOptions, String arguments, boolean read, @TempDir Path folder) throws Exception {
-        Files.writeString(folder.resolve("kept classes.jsa"), "classes");
-        Files.createFile(folder.resolve("empty.jsa"));
-        String command = said("unset JAVA_TOOL_OPTIONS; java=echo; java_major=17; has_vector_module() { true; };"
+    void aServiceAndTheDemonstrationKeepTheirClasses(
+            String arguments, String javaOptions, boolean kept, @TempDir Path folder) throws Exception {
+        String start = "unset JAVA_TOOL_OPTIONS; java=echo; java_major=17; release=none; has_vector_module() { true; };"
                 + " PLUMBLINE_CLASSES='%s'; PLUMBLINE_JAVA_OPTS='%s'; start cp %s"
-                        .formatted(folder.resolve(name), javaOptions, arguments));
-        assertEquals(read, command.contains("-Xlog:cds*=off -XX:SharedArchiveFile=" + folder.resolve(name)), command);
-        assertTrue(command.contains("io.plumbline.topology.cli.Plumbline"), command);
+                        .formatted(folder, javaOptions, arguments);
+        Matcher file = Pattern.compile("-Dplumbline.classes=(%s/(run|demo)-\\d+.jsa) -XX:\\+Record".formatted(folder))
+                .matcher(said(start));
+        assertEquals(kept, file.find());
+        if (kept) {
+            String read = "-XX:SharedArchiveFile=" + file.group(1);
+            assertFalse(said(start).contains(read), "there is none yet");
+            Files.writeString(Path.of(file.group(1)), "classes");
+            assertTrue(said(start).contains(read));
+            assertFalse(said(start.replace("start cp", "start cp:more")).contains(read), "of other jars");
+            assertFalse(said(start.replace("OPTS=''", "OPTS='-Xmx4g'")).contains(read), "of other options");
+            assertFalse(
+                    said(start.replace("CLASSES='" + folder, "CLASSES='off")).contains("jsa"), "switched off");
+        }
     }
 
     private static String options(String command) {
