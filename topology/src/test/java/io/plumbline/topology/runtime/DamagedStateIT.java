@@ -9,6 +9,8 @@ import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.config.MonitorConfig;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -51,11 +53,11 @@ class DamagedStateIT {
         }
     }
 
-    /** Returns the files that name what belongs to a store. */
+    /** Returns the files that name what belongs to a store; none while files come and go. */
     private static List<Path> files(MonitorConfig config) {
         try (Stream<Path> all = Files.walk(config.stateDirectory())) {
             return all.filter(path -> path.endsWith("CURRENT")).toList();
-        } catch (java.io.IOException notYet) {
+        } catch (IOException | UncheckedIOException changedMeanwhile) {
             return List.of();
         }
     }
