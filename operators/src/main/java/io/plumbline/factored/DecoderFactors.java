@@ -155,7 +155,8 @@ public record DecoderFactors(
 
     private static void requireFloats(String what, double[] values) {
         for (int i = 0; i < values.length; i++) {
-            if (!Double.isFinite(values[i]) || (float) values[i] != values[i]) {
+            // Of what is not finite the difference is no number.
+            if ((float) values[i] - values[i] != 0.0) {
                 throw new IllegalArgumentException(
                         "its %s holds %s at place %d: expected finite floats".formatted(what, values[i], i));
             }

@@ -2,8 +2,10 @@ package io.plumbline.factored;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.linalg.kernel.RoundedProduct;
+import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.parallel.Cores;
-import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes weights of {@link DecoderFactors}, the same to the last bit on every machine, by every number of threads and in
@@ -21,7 +23,7 @@ import java.util.Arrays;
  * weight = w rounded to float32
  * </pre>
  *
- * <p>The loops take several terms of a sum in one pass, as {@link LearntRows} do, which changes no bit.
+ * <p>{@link RoundedProduct} makes the products with the rotation, {@link LearntRows} what the codes add.
  *
  * <p><b>Cost.</b> {@code 2 d nonZeros} flops, at rank r {@code 4 k d r} more, with the whole rotation {@code 2 k d^2}.
  */
@@ -33,26 +35,24 @@ final class FactoredWeights {
     /** Blocks that one thread makes in the same place before it takes others. */
     private static final int BLOCKS = 4;
 
-    /** Rows that are transposed together: as many numbers as a cache line has. */
-    private static final int LINE = 8;
-
     private final Weights trained;
-    private final DecoderFactors factors;
     private final LearntRows learnt;
-    private final double[][] turn;
-    private final double[][] basis;
+    private final @Nullable RoundedProduct turn;
+    private final @Nullable RoundedProduct basis;
+    private final int rank;
     private final int d;
 
     private FactoredWeights(Weights trained, DecoderFactors factors) {
         this.trained = trained;
-        this.factors = factors;
         this.learnt = new LearntRows(factors.codes(), factors.dual());
-        Matrix given = factors.turn();
-        Matrix onto = factors.basis();
-        // At rank r summed for many features side by side: rows of r numbers are too short for vectors.
-        this.turn = given == null ? new double[0][] : LearntRows.rows(onto == null ? given : given.transpose());
-        this.basis = onto == null ? new double[0][] : LearntRows.rows(onto.transpose());
+        this.turn = factors.turn() == null ? null : byRows(factors.turn());
+        this.basis = factors.basis() == null ? null : byRows(factors.basis().transpose());
+        this.rank = factors.basis() == null ? 0 : factors.basis().columns();
         this.d = factors.dimension();
+    }
+
+    private static RoundedProduct byRows(Matrix matrix) {
+        return UpdateKernels.kernel().roundedProduct(LearntRows.rows(matrix));
     }
 
     /** @throws ArithmeticException if a weight is beyond what a float holds */
@@ -75,12 +75,16 @@ final class FactoredWeights {
     private void block(int from, Room room, float[] weights) {
         int count = room.count;
         double[][] sums = room.sums;
-        if (factors.turn() == null) {
+        if (turn == null) {
             trainedRows(from, sums);
-        } else if (factors.basis() == null) {
-            turned(from, room);
+        } else if (basis == null) {
+            trainedRows(from, room.given);
+            turn.multiply(room.given, sums);
         } else {
-            projected(from, room);
+            // The rows of the sums are free until the last product.
+            trainedRows(from, sums);
+            turn.multiply(sums, room.coordinates);
+            basis.multiply(room.coordinates, sums);
         }
         for (int j = 0; j < count; j++) {
             double[] sum = sums[j];
@@ -103,20 +107,16 @@ final class FactoredWeights {
         /** Sums, feature after feature, d each. */
         private final double[][] sums;
 
-        /** The trained rows: as they are where all of the space is turned, else transposed, since ranks are short. */
+        /** The trained rows, where all of the space is turned. */
         private final double[][] given;
 
         private final double[][] coordinates;
-        private final double[][] ofFeatures;
 
         private Room(int count) {
-            boolean narrow = factors.basis() != null;
             this.count = count;
             this.sums = new double[count][d];
-            this.given =
-                    factors.turn() == null ? new double[0][] : narrow ? new double[d][count] : new double[count][d];
-            this.coordinates = new double[narrow ? turn.length : 0][count];
-            this.ofFeatures = new double[narrow ? count : 0][turn.length];
+            this.given = new double[turn == null || basis != null ? 0 : count][d];
+            this.coordinates = new double[basis == null ? 0 : count][rank];
         }
     }
 
@@ -131,68 +131,6 @@ final class FactoredWeights {
         if (!trained.areFloats()) {
             for (int i = 0; i < d; i++) {
                 row[i] = (float) row[i];
-            }
-        }
-    }
-
-    private void turned(int from, Room room) {
-        trainedRows(from, room.given);
-        zero(room.sums);
-        addProduct(room.given, turn, room.sums);
-    }
-
-    private void projected(int from, Room room) {
-        // The rows of the sums are free until the last product.
-        for (int first = 0; first < room.count; first += LINE) {
-            int end = Math.min(first + LINE, room.count);
-            for (int j = first; j < end; j++) {
-                trainedRow(from + j, room.sums[j]);
-            }
-            transpose(room.sums, first, end, room.given);
-        }
-        zero(room.coordinates);
-        addProduct(turn, room.given, room.coordinates);
-        transpose(room.coordinates, 0, room.coordinates.length, room.ofFeatures);
-        zero(room.sums);
-        addProduct(room.ofFeatures, basis, room.sums);
-    }
-
-    private static void zero(double[][] rows) {
-        for (double[] row : rows) {
-            Arrays.fill(row, 0.0);
-        }
-    }
-
-    /** Writes rows {@code from .. to-1} as columns. */
-    private static void transpose(double[][] rows, int from, int to, double[][] transposed) {
-        for (int i = 0; i < transposed.length; i++) {
-            double[] target = transposed[i];
-            for (int j = from; j < to; j++) {
-                target[j] = rows[j][i];
-            }
-        }
-    }
-
-    /** Adds {@code A B} to {@code sum}, four rows of B at a time over all rows of A, so that those four stay near. */
-    private static void addProduct(double[][] a, double[][] b, double[][] sum) {
-        int inner = 0;
-        for (; inner + 4 <= b.length; inner += 4) {
-            for (int row = 0; row < a.length; row++) {
-                LearntRows.addFour(
-                        sum[row],
-                        a[row][inner],
-                        b[inner],
-                        a[row][inner + 1],
-                        b[inner + 1],
-                        a[row][inner + 2],
-                        b[inner + 2],
-                        a[row][inner + 3],
-                        b[inner + 3]);
-            }
-        }
-        for (; inner < b.length; inner++) {
-            for (int row = 0; row < a.length; row++) {
-                LearntRows.add(sum[row], a[row][inner], b[inner]);
             }
         }
     }

@@ -1,6 +1,7 @@
 package io.plumbline.linalg;
 
 import io.plumbline.linalg.kernel.MatrixView;
+import io.plumbline.parallel.Cores;
 import java.util.Arrays;
 
 /**
@@ -19,6 +20,9 @@ public record Matrix(int rows, int columns, double[] values) {
 
     private static final double SAFE_MOST = 0x1p1000;
     private static final int TILE = 32;
+
+    /** Rows that one thread takes at a time. */
+    private static final int ROWS = 64;
 
     public Matrix {
         if (rows < 0 || columns < 0 || (long) rows * columns != values.length) {
@@ -145,6 +149,63 @@ public record Matrix(int rows, int columns, double[] values) {
         // A power of two: scaling by it rounds nothing.
         double scale = Math.scalb(1.0, -Math.max(Math.min(Math.getExponent(largest), 1000), -1000));
         return Math.sqrt(sumOfSquares(scale)) / scale;
+    }
+
+    /** Returns {@code ||this - other||_F}. The difference is not made. */
+    public double distance(Matrix other) {
+        requireSameShape(other);
+        double sum = squaredDistance(other.values, columns);
+        return sum >= SAFE_LEAST && sum <= SAFE_MOST
+                ? Math.sqrt(sum)
+                : minus(other).frobeniusNorm();
+    }
+
+    /** Returns the Frobenius norm of what is left when {@code row} is taken from each row. */
+    public double distanceToRow(double[] row) {
+        double sum = squaredDistance(row, 0);
+        if (sum >= SAFE_LEAST && sum <= SAFE_MOST) {
+            return Math.sqrt(sum);
+        }
+        Matrix left = copy();
+        for (int i = 0; i < rows; i++) {
+            Kernels.addScaled(-1.0, row, 0, left.values, i * columns, columns);
+        }
+        return left.frobeniusNorm();
+    }
+
+    /** Sums the squares of what is left when the row at {@code i * pitch} of {@code others} is taken from row i. */
+    private double squaredDistance(double[] others, int pitch) {
+        double[] sums = new double[(rows + ROWS - 1) / ROWS];
+        Cores.each(sums.length, 3.0 * values.length, part -> {
+            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, rows); i++) {
+                sums[part] += squaredDistance(values, i * columns, others, i * pitch, columns);
+            }
+        });
+        return Arrays.stream(sums).sum();
+    }
+
+    /** Sums in four sums, as {@link #sumOfSquares}. */
+    private static double squaredDistance(double[] x, int xAt, double[] y, int yAt, int count) {
+        double a = 0.0;
+        double b = 0.0;
+        double c = 0.0;
+        double e = 0.0;
+        int j = 0;
+        for (; j + 4 <= count; j += 4) {
+            double first = x[xAt + j] - y[yAt + j];
+            double second = x[xAt + j + 1] - y[yAt + j + 1];
+            double third = x[xAt + j + 2] - y[yAt + j + 2];
+            double fourth = x[xAt + j + 3] - y[yAt + j + 3];
+            a += first * first;
+            b += second * second;
+            c += third * third;
+            e += fourth * fourth;
+        }
+        for (; j < count; j++) {
+            double last = x[xAt + j] - y[yAt + j];
+            a += last * last;
+        }
+        return (a + b) + (c + e);
     }
 
     /** Sums the squares in four sums, so that an addition need not wait for the one before. */

@@ -78,18 +78,26 @@ public final class Weights {
 
     /** Returns where the first value is that is not finite, counted row by row; -1 where all are. */
     public int firstNotFinite() {
-        int length = rows * columns;
+        int[] first = new int[(rows + BLOCK - 1) / BLOCK];
+        Cores.each(first.length, (double) rows * columns, part -> {
+            int end = Math.min((part + 1) * BLOCK, rows) * columns;
+            first[part] = firstNotFinite(part * BLOCK * columns, end);
+        });
+        return Arrays.stream(first).filter(at -> at >= 0).findFirst().orElse(-1);
+    }
+
+    private int firstNotFinite(int from, int end) {
         float[] single = floats;
         if (single == null) {
             double[] values = all();
-            for (int at = 0; at < length; at++) {
+            for (int at = from; at < end; at++) {
                 if (!(Math.abs(values[at]) <= Double.MAX_VALUE)) {
                     return at;
                 }
             }
             return -1;
         }
-        for (int at = 0; at < length; at++) {
+        for (int at = from; at < end; at++) {
             if (!(Math.abs(single[at]) <= Float.MAX_VALUE)) {
                 return at;
             }
@@ -204,13 +212,18 @@ public final class Weights {
 
     /** Computes {@code y[at ..] += factor * row}. */
     public void addRow(double factor, int row, double[] y, int at) {
+        addRow(factor, row, 0, columns, y, at);
+    }
+
+    /** Computes {@code y[at ..] += factor * row} for {@code count} columns from {@code column} on. */
+    public void addRow(double factor, int row, int column, int count, double[] y, int at) {
         float[] single = floats;
-        int from = row * columns;
+        int from = row * columns + column;
         if (single == null) {
-            Kernels.addScaled(factor, all(), from, y, at, columns);
+            Kernels.addScaled(factor, all(), from, y, at, count);
             return;
         }
-        loops().add(factor, single, from, y, at, columns);
+        loops().add(factor, single, from, y, at, count);
     }
 
     /** The inner product of a row and one of {@code other}, of as many columns, in interleaved partial sums. */

@@ -8,6 +8,7 @@ import io.plumbline.geometry.Identification;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.parallel.Cores;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,6 +27,9 @@ import org.jspecify.annotations.Nullable;
  * not rounded. Stateless; any number of threads.
  */
 public final class GeometryAdapter {
+
+    /** Columns of the bias that one thread takes at a time: a column's sum stays in its order. */
+    private static final int COLUMNS = 384;
 
     private GeometryAdapter() {}
 
@@ -108,11 +112,15 @@ public final class GeometryAdapter {
     static Decoder withBias(Weights weights, SparseCodes codes, double[] targetMean) {
         double[] bias = targetMean.clone();
         double[] mean = codes.mean();
-        for (int j = 0; j < mean.length; j++) {
-            if (mean[j] != 0.0) {
-                weights.addRow(-mean[j], j, bias, 0);
+        Cores.each((bias.length + COLUMNS - 1) / COLUMNS, 2.0 * mean.length * bias.length, part -> {
+            int from = part * COLUMNS;
+            int count = Math.min(COLUMNS, bias.length - from);
+            for (int j = 0; j < mean.length; j++) {
+                if (mean[j] != 0.0) {
+                    weights.addRow(-mean[j], j, from, count, bias, from);
+                }
             }
-        }
+        });
         return new Decoder(weights, bias);
     }
 

@@ -33,8 +33,8 @@ public record Reconstruction(int rows, double mse, double msePerElement, double 
         if (targets.rows() == 0) {
             throw new IllegalArgumentException("no rows: there is nothing to reconstruct");
         }
-        double error = targets.minus(reconstruction).frobeniusNorm();
-        double spread = SparseProducts.centred(targets).frobeniusNorm();
+        double error = targets.distance(reconstruction);
+        double spread = targets.distanceToRow(SparseProducts.columnMeans(targets));
         double mse = error * error / targets.rows();
         return new Reconstruction(targets.rows(), mse, mse / targets.columns(), (error * error) / (spread * spread));
     }

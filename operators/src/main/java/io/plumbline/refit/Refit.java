@@ -1,6 +1,7 @@
 package io.plumbline.refit;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.parallel.Cores;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -72,10 +73,15 @@ public final class Refit {
         double[] targets = own.targets().values();
         double[] added = image().values();
         double[] sums = new double[own.targets().rows()];
-        for (int i = 0; i < targets.length; i++) {
-            double error = targets[i] - left[i] - added[i];
-            sums[i / own.targets().columns()] += error * error;
-        }
+        int columns = own.targets().columns();
+        Cores.each(sums.length, 3.0 * targets.length, row -> {
+            double sum = 0.0;
+            for (int i = row * columns; i < (row + 1) * columns; i++) {
+                double error = targets[i] - left[i] - added[i];
+                sum += error * error;
+            }
+            sums[row] = sum;
+        });
         return own.scored(sums).get(0);
     }
 

@@ -12,6 +12,9 @@ final class SparseProducts {
     /** Rows that one thread takes at a time. */
     private static final int ROWS = 64;
 
+    /** Columns that one thread takes at a time where rows are added up: a column's sum stays in its order. */
+    private static final int COLUMNS = 128;
+
     private SparseProducts() {}
 
     /** Returns {@code Z D}: n x m for D of k x m; {@code 2 nonZeros m} flops. */
@@ -53,10 +56,15 @@ final class SparseProducts {
     }
 
     static double[] columnMeans(Matrix matrix) {
-        double[] means = new double[matrix.columns()];
-        for (int i = 0; i < matrix.rows(); i++) {
-            Kernels.addScaled(1.0, matrix.values(), i * matrix.columns(), means, 0, matrix.columns());
-        }
+        int columns = matrix.columns();
+        double[] means = new double[columns];
+        Cores.each((columns + COLUMNS - 1) / COLUMNS, (double) matrix.rows() * columns, part -> {
+            int from = part * COLUMNS;
+            int count = Math.min(COLUMNS, columns - from);
+            for (int i = 0; i < matrix.rows(); i++) {
+                Kernels.addScaled(1.0, matrix.values(), i * columns + from, means, from, count);
+            }
+        });
         for (int j = 0; j < means.length; j++) {
             means[j] /= matrix.rows();
         }
@@ -79,9 +87,11 @@ final class SparseProducts {
 
     /** Takes one row from all, in place. */
     static void less(double[] row, Matrix matrix) {
-        for (int i = 0; i < matrix.rows(); i++) {
-            Kernels.addScaled(-1.0, row, 0, matrix.values(), i * row.length, row.length);
-        }
+        Cores.each(parts(matrix.rows()), (double) matrix.rows() * row.length, part -> {
+            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, matrix.rows()); i++) {
+                Kernels.addScaled(-1.0, row, 0, matrix.values(), i * row.length, row.length);
+            }
+        });
     }
 
     private static int parts(int rows) {

@@ -43,6 +43,8 @@ class WeightsTest {
                 Matrix one = matrix.copy();
                 one.set(ROWS - 1, COLUMNS - 1, value);
                 assertEquals(ROWS * COLUMNS - 1, Weights.of(one).firstNotFinite(), "the last, " + value);
+                one.set(ROWS - 30, 2, value);
+                assertEquals((ROWS - 30) * COLUMNS + 2, Weights.of(one).firstNotFinite(), "of the same thread's");
                 one.set(0, 0, value);
                 assertEquals(0, Weights.of(one).firstNotFinite(), "the first, " + value);
             }
@@ -65,6 +67,9 @@ class WeightsTest {
             double[] expected = new double[COLUMNS + 2];
             Kernels.addScaled(-2.5, matrix.values(), 6 * COLUMNS, expected, 1, COLUMNS);
             assertArrayEquals(expected, sum);
+            weights.addRow(0.5, 9, 2, 3, sum, 4);
+            Kernels.addScaled(0.5, matrix.values(), 9 * COLUMNS + 2, expected, 4, 3);
+            assertArrayEquals(expected, sum, "columns 2 to 4 alone");
             for (Matrix other : List.of(floats, doubles)) {
                 assertEquals(
                         Kernels.dot(matrix.values(), 8 * COLUMNS, other.values(), 2 * COLUMNS, COLUMNS),

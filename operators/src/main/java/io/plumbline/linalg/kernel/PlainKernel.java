@@ -44,6 +44,11 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
+    public RoundedProduct roundedProduct(double[][] b) {
+        return new PlainRoundedProduct(b);
+    }
+
+    @Override
     public FloatRowOps floatRowOps() {
         return new PlainFloatRowOps();
     }

@@ -39,6 +39,9 @@ public interface UpdateKernel {
     /** The tile operations in float32, for matrices of which is only asked whether they can be factored. */
     FloatTileKernel floatTiles();
 
+    /** Returns the product by B, rows of the same length, whose every step is rounded. */
+    RoundedProduct roundedProduct(double[][] b);
+
     /** Returns the loops that rows of float32 weights are read with. */
     FloatRowOps floatRowOps();
 }

@@ -55,6 +55,11 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
+    public RoundedProduct roundedProduct(double[][] b) {
+        return new VectorRoundedProduct(b);
+    }
+
+    @Override
     public FloatRowOps floatRowOps() {
         return new VectorFloatRowOps();
     }

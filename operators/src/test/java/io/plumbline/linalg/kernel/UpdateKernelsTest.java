@@ -148,6 +148,11 @@ class UpdateKernelsTest {
         }
 
         @Override
+        public RoundedProduct roundedProduct(double[][] b) {
+            return plain.roundedProduct(b);
+        }
+
+        @Override
         public FloatRowOps floatRowOps() {
             return plain.floatRowOps();
         }
@@ -234,6 +239,11 @@ class UpdateKernelsTest {
         @Override
         public FloatTileKernel floatTiles() {
             return plain.floatTiles();
+        }
+
+        @Override
+        public RoundedProduct roundedProduct(double[][] b) {
+            return plain.roundedProduct(b);
         }
 
         @Override
