@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class MatrixTest {
 
-    /** Of sizes whose squares vanish or overflow too. */
+    /** Takes sizes whose squares vanish or overflow too. */
     @ParameterizedTest
     @CsvSource({"1.0, 150, 37", "1.0, 1, 1", "1e-170, 70, 5", "1e170, 70, 5", "1.0, 2048, 768"})
     void aDistanceIsTheNormOfTheDifference(double size, int rows, int columns) {

@@ -1,9 +1,9 @@
 package io.plumbline.linalg.kernel;
 
 /**
- * Multiplies by a matrix B so that everybody gets the same bits: an entry of {@code A B} is {@code ((0 + a0 b0) + a1 b1)
- * + ...}, the terms in their order, each product and each sum rounded by itself. For numbers that are made anew
- * elsewhere, at a third to a half of the speed of a product that may fuse and reorder.
+ * Multiplies by a matrix B so that everybody gets the same bits: an entry of {@code A B} is {@code ((0 + a0 b0) + a1
+ * b1) + ...}, the terms in their order, each product and each sum rounded by itself. For numbers that are made anew
+ * elsewhere; fused steps in any order are up to twice as fast.
  *
  * <p>Twins agree to the last bit. Immutable; any number of threads.
  */

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
  * Chooses the {@link UpdateKernel} of this process, once, when it is first asked for.
  *
  * <p>The vector kernel is taken where the module {@value #MODULE} is there, its sums are those of the plain loops to
- * the last bit, and a trial ({@link KernelTrial}) shows it to be faster. The system property {@value #PROPERTY} forces
- * one of the two. Where a trial found the vector kernel no faster it is held again ten minutes later
- * ({@link StandingChoice}).
+ * the last bit, and a trial ({@link KernelTrial}) shows it to be faster or as fast as plain loops never are. The
+ * system property {@value #PROPERTY} forces one of the two. Where a trial found the vector kernel no faster it is held
+ * again ten minutes later ({@link StandingChoice}).
  */
 public final class UpdateKernels {
 
@@ -46,7 +46,7 @@ public final class UpdateKernels {
     public record Choice(UpdateKernel kernel, String reason, boolean lost, boolean bySpeedAlone) {}
 
     /**
-     * The kernel of this process and why; the first call takes about a second, on a busy machine some more.
+     * The kernel of this process and why; the first call takes half a second, on a busy machine more.
      *
      * @throws IllegalStateException if {@value #PROPERTY} asks for what is not there
      */

@@ -154,7 +154,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
     }
 
-    /** Chooses the kernel before the first record comes, since choosing takes a second. */
+    /** Chooses the kernel before the first record comes, since choosing takes half a second. */
     private static void chooseKernel() {
         UpdateKernels.Choice choice;
         try {
