@@ -158,10 +158,8 @@ public final class StreamsSettings {
                 "true"));
         // Kafka's defaults are waits of a tenth and half a second, several of which stand between a start and its first
         // record. A fetch of change-logs that hold nothing lasts as long as it may, and whoever asks where the next
-        // ones end waits behind it. A thread looks for what was restored when its poll ends. A producer asks again for
-        // a coordinator that is not there yet.
+        // ones end waits behind it. A producer asks again for a coordinator that is not there yet.
         properties.put(StreamsConfig.restoreConsumerPrefix(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG), "20");
-        properties.put(StreamsConfig.POLL_MS_CONFIG, "20");
         properties.put(StreamsConfig.producerPrefix(ProducerConfig.RETRY_BACKOFF_MS_CONFIG), "20");
         return properties;
     }
