@@ -1,9 +1,9 @@
 package io.plumbline.factored;
 
+import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.linalg.kernel.RoundedProduct;
-import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.parallel.Cores;
 import org.jspecify.annotations.Nullable;
 
@@ -45,14 +45,12 @@ final class FactoredWeights {
     private FactoredWeights(Weights trained, DecoderFactors factors) {
         this.trained = trained;
         this.learnt = new LearntRows(factors.codes(), factors.dual());
-        this.turn = factors.turn() == null ? null : byRows(factors.turn());
-        this.basis = factors.basis() == null ? null : byRows(factors.basis().transpose());
-        this.rank = factors.basis() == null ? 0 : factors.basis().columns();
+        Matrix given = factors.turn();
+        Matrix onto = factors.basis();
+        this.turn = given == null ? null : Kernels.roundedProduct(given.view(), trained.rows());
+        this.basis = onto == null ? null : Kernels.roundedProduct(onto.view().transposed(), trained.rows());
+        this.rank = onto == null ? 0 : onto.columns();
         this.d = factors.dimension();
-    }
-
-    private static RoundedProduct byRows(Matrix matrix) {
-        return UpdateKernels.kernel().roundedProduct(LearntRows.rows(matrix));
     }
 
     /** @throws ArithmeticException if a weight is beyond what a float holds */

@@ -3,14 +3,15 @@ package io.plumbline.factored;
 import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.RowUpdates;
 
 /**
  * Computes {@code Z^T dual} feature by feature, added to what is there in float64: {@code ((w + z[n1] dual[n1]) + z[n2]
  * dual[n2]) + ...}, the rows n that have the feature ascending, each product and each sum rounded by itself.
  * {@code 2 nonZeros d} flops in all.
  *
- * <p>Several terms of a sum are taken in one pass, one after the other: that saves loads and stores and changes no bit,
- * since Java neither reorders nor fuses floating-point operations (JLS 15.4), vectorised or not. Any number of threads.
+ * <p>Several terms of a sum are taken in one pass, one after the other: that saves loads and stores and changes no bit
+ * ({@link RowUpdates#addFour}). Any number of threads.
  */
 public final class LearntRows {
 
@@ -35,7 +36,7 @@ public final class LearntRows {
         double[] value = codes.value();
         int[] row = codes.row();
         for (; entry + 4 <= end; entry += 4) {
-            addFour(
+            RowUpdates.addFour(
                     weights,
                     value[entry],
                     dual[row[entry]],
@@ -47,28 +48,11 @@ public final class LearntRows {
                     dual[row[entry + 3]]);
         }
         for (; entry < end; entry++) {
-            add(weights, value[entry], dual[row[entry]]);
+            RowUpdates.add(weights, value[entry], dual[row[entry]]);
         }
     }
 
-    /**
-     * Adds four rows of arrays that are read at one index: the form of this loop that the JVM turns into vector
-     * instructions.
-     */
-    static void addFour(
-            double[] sum, double a, double[] x, double b, double[] y, double c, double[] z, double e, double[] u) {
-        for (int i = 0; i < sum.length; i++) {
-            sum[i] = (((sum[i] + a * x[i]) + b * y[i]) + c * z[i]) + e * u[i];
-        }
-    }
-
-    static void add(double[] sum, double factor, double[] row) {
-        for (int i = 0; i < sum.length; i++) {
-            sum[i] += factor * row[i];
-        }
-    }
-
-    static double[][] rows(Matrix matrix) {
+    private static double[][] rows(Matrix matrix) {
         double[][] rows = new double[matrix.rows()][];
         for (int i = 0; i < rows.length; i++) {
             rows[i] = new double[matrix.columns()];

@@ -154,58 +154,34 @@ public record Matrix(int rows, int columns, double[] values) {
     /** Returns {@code ||this - other||_F}. The difference is not made. */
     public double distance(Matrix other) {
         requireSameShape(other);
-        double sum = squaredDistance(other.values, columns);
-        return sum >= SAFE_LEAST && sum <= SAFE_MOST
-                ? Math.sqrt(sum)
-                : minus(other).frobeniusNorm();
+        return distance(other.values, columns);
     }
 
-    /** Returns the Frobenius norm of what is left when {@code row} is taken from each row. */
+    /** Returns the Frobenius norm of what is left when {@code row}, as long as one of these, is taken from each. */
     public double distanceToRow(double[] row) {
-        double sum = squaredDistance(row, 0);
+        return distance(row, 0);
+    }
+
+    /** Returns the norm of what is left when the row at {@code i * pitch} of {@code others} is taken from row i. */
+    private double distance(double[] others, int pitch) {
+        double[] sums = new double[(rows + ROWS - 1) / ROWS];
+        Cores.each(sums.length, 3.0 * values.length, part -> {
+            double[] left = new double[columns];
+            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, rows); i++) {
+                System.arraycopy(values, i * columns, left, 0, columns);
+                Kernels.addScaled(-1.0, others, i * pitch, left, 0, columns);
+                sums[part] += Kernels.dot(left, 0, left, 0, columns);
+            }
+        });
+        double sum = Arrays.stream(sums).sum();
         if (sum >= SAFE_LEAST && sum <= SAFE_MOST) {
             return Math.sqrt(sum);
         }
         Matrix left = copy();
         for (int i = 0; i < rows; i++) {
-            Kernels.addScaled(-1.0, row, 0, left.values, i * columns, columns);
+            Kernels.addScaled(-1.0, others, i * pitch, left.values, i * columns, columns);
         }
         return left.frobeniusNorm();
-    }
-
-    /** Sums the squares of what is left when the row at {@code i * pitch} of {@code others} is taken from row i. */
-    private double squaredDistance(double[] others, int pitch) {
-        double[] sums = new double[(rows + ROWS - 1) / ROWS];
-        Cores.each(sums.length, 3.0 * values.length, part -> {
-            for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, rows); i++) {
-                sums[part] += squaredDistance(values, i * columns, others, i * pitch, columns);
-            }
-        });
-        return Arrays.stream(sums).sum();
-    }
-
-    /** Sums in four sums, as {@link #sumOfSquares}. */
-    private static double squaredDistance(double[] x, int xAt, double[] y, int yAt, int count) {
-        double a = 0.0;
-        double b = 0.0;
-        double c = 0.0;
-        double e = 0.0;
-        int j = 0;
-        for (; j + 4 <= count; j += 4) {
-            double first = x[xAt + j] - y[yAt + j];
-            double second = x[xAt + j + 1] - y[yAt + j + 1];
-            double third = x[xAt + j + 2] - y[yAt + j + 2];
-            double fourth = x[xAt + j + 3] - y[yAt + j + 3];
-            a += first * first;
-            b += second * second;
-            c += third * third;
-            e += fourth * fourth;
-        }
-        for (; j < count; j++) {
-            double last = x[xAt + j] - y[yAt + j];
-            a += last * last;
-        }
-        return (a + b) + (c + e);
     }
 
     /** Sums the squares in four sums, so that an addition need not wait for the one before. */

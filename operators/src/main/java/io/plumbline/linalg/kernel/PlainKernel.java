@@ -44,7 +44,7 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
-    public RoundedProduct roundedProduct(double[][] b) {
+    public RoundedProduct roundedProduct(MatrixView b) {
         return new PlainRoundedProduct(b);
     }
 

@@ -1,11 +1,11 @@
 package io.plumbline.linalg.kernel;
 
 /**
- * Subtracts multiples of whole rows, eight at a time, from a row.
+ * Subtracts multiples of whole rows from a row, eight at a time, or adds them, four at a time.
  *
  * <p>Every array is a row of its own and all are read at the same index: the one form of {@code y += a x} that the
- * compiler of the JVM turns into vector instructions (with two different offsets it does not). Eight rows per pass, so
- * that the target is loaded and stored once per eight products.
+ * compiler of the JVM turns into vector instructions (with two different offsets it does not). Several rows per pass,
+ * so that the target is loaded and stored once for them.
  */
 public final class RowUpdates {
 
@@ -31,6 +31,24 @@ public final class RowUpdates {
             for (int j = from; j < to; j++) {
                 target[j] -= factor * row[j];
             }
+        }
+    }
+
+    /**
+     * Adds multiples of four rows, one term after the other and each step rounded: the bits are those of four calls of
+     * {@link #add}, since Java neither reorders nor fuses floating-point operations (JLS 15.4), vectorised or not.
+     */
+    public static void addFour(
+            double[] sum, double a, double[] x, double b, double[] y, double c, double[] z, double e, double[] u) {
+        for (int j = 0; j < sum.length; j++) {
+            sum[j] = (((sum[j] + a * x[j]) + b * y[j]) + c * z[j]) + e * u[j];
+        }
+    }
+
+    /** Computes {@code sum += factor * row}. */
+    public static void add(double[] sum, double factor, double[] row) {
+        for (int j = 0; j < sum.length; j++) {
+            sum[j] += factor * row[j];
         }
     }
 

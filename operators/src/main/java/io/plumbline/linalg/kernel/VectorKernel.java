@@ -55,7 +55,7 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
-    public RoundedProduct roundedProduct(double[][] b) {
+    public RoundedProduct roundedProduct(MatrixView b) {
         return new VectorRoundedProduct(b);
     }
 

@@ -29,14 +29,14 @@ final class VectorRoundedProduct implements RoundedProduct {
     private final int columns;
     private final double[] right;
 
-    VectorRoundedProduct(double[][] b) {
-        this.inner = b.length;
-        this.columns = b.length == 0 ? 0 : b[0].length;
+    VectorRoundedProduct(MatrixView b) {
+        this.inner = b.rows();
+        this.columns = b.columns();
         int strips = (columns + WIDTH - 1) / WIDTH;
         this.right = new double[Math.multiplyExact(strips * WIDTH, inner)];
         for (int h = 0; h < inner; h++) {
             for (int j = 0; j < columns; j += WIDTH) {
-                System.arraycopy(b[h], j, right, j * inner + h * WIDTH, Math.min(WIDTH, columns - j));
+                b.copyRow(h, j, right, j * inner + h * WIDTH, Math.min(WIDTH, columns - j));
             }
         }
     }

@@ -148,7 +148,7 @@ class UpdateKernelsTest {
         }
 
         @Override
-        public RoundedProduct roundedProduct(double[][] b) {
+        public RoundedProduct roundedProduct(MatrixView b) {
             return plain.roundedProduct(b);
         }
 
@@ -242,7 +242,7 @@ class UpdateKernelsTest {
         }
 
         @Override
-        public RoundedProduct roundedProduct(double[][] b) {
+        public RoundedProduct roundedProduct(MatrixView b) {
             return plain.roundedProduct(b);
         }
 
