@@ -3,6 +3,7 @@ package io.plumbline.explainer;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -10,7 +11,9 @@ import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class DecoderTest {
@@ -36,6 +39,16 @@ class DecoderTest {
         // sha256sum
         Decoder decoder = new Decoder(new Matrix(2, 2, new double[] {1, 2, 3, 4}), new double[] {0.5, -1});
         assertEquals("477c2f643c318457298281581a2b41c0c0aa9a0c8c9a7ab09b56a1308d27c099", decoder.sha256());
+    }
+
+    @Test
+    void identityIsMadeOnceForAllWhoAskAtOnce() {
+        Decoder decoder = new Decoder(Matrix.zeros(1_000_000, 1), new double[] {0});
+        List<String> hashes =
+                IntStream.range(0, 8).parallel().mapToObj(i -> decoder.sha256()).toList();
+        for (String hash : hashes) {
+            assertSame(decoder.sha256(), hash, "each computation makes a string of its own");
+        }
     }
 
     @Test
