@@ -58,14 +58,19 @@ final class GatedEncoder implements Encoder {
         return gate.encode(rows, Open::new);
     }
 
-    private final class Open extends CodeSelection {
+    private final class Open extends ListedCodes {
 
         Open(int rows) {
-            super(rows, 64);
+            super(rows);
         }
 
         @Override
-        void take(int row, int first, double[] preActivations, int at, int count) {
+        public double level(int row) {
+            return 0.0;
+        }
+
+        @Override
+        public void take(int row, int first, double[] preActivations, int at, int count) {
             for (int j = 0; j < count; j++) {
                 double pre = preActivations[at + j];
                 if (pre > 0.0) {

@@ -22,7 +22,7 @@ final class GroupMaxEncoder extends LayerEncoder {
         return new LargestOfGroup(rows);
     }
 
-    private final class LargestOfGroup extends CodeSelection {
+    private final class LargestOfGroup implements CodeSelection {
 
         private final int groupSize = features() / groups;
 
@@ -32,13 +32,17 @@ final class GroupMaxEncoder extends LayerEncoder {
         private final double[] value;
 
         LargestOfGroup(int rows) {
-            super(rows, groups);
             feature = new int[Math.multiplyExact(rows, groups)];
             value = new double[feature.length];
         }
 
         @Override
-        void take(int row, int first, double[] preActivations, int at, int count) {
+        public double level(int row) {
+            return 0.0;
+        }
+
+        @Override
+        public void take(int row, int first, double[] preActivations, int at, int count) {
             for (int j = 0; j < count; j++) {
                 int group = row * groups + (first + j) / groupSize;
                 if (preActivations[at + j] > value[group]) {
@@ -49,7 +53,7 @@ final class GroupMaxEncoder extends LayerEncoder {
         }
 
         @Override
-        void finish(int row, SparseCodes.Builder codes) {
+        public void finish(int row, SparseCodes.Builder codes) {
             for (int group = row * groups; group < (row + 1) * groups; group++) {
                 codes.add(feature[group], value[group]);
             }

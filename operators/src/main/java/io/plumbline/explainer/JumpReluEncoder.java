@@ -1,11 +1,13 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
+import java.util.Arrays;
 
 /** Computes {@code z = pre} where {@code pre = W_enc x + b_enc} is strictly above the feature's threshold, else 0. */
 public final class JumpReluEncoder extends LayerEncoder {
 
     private final double[] threshold;
+    private final double lowest;
 
     JumpReluEncoder(LinearLayer layer, double[] threshold) {
         super(layer);
@@ -14,6 +16,7 @@ public final class JumpReluEncoder extends LayerEncoder {
                     "%d thresholds for %d features".formatted(threshold.length, layer.features()));
         }
         this.threshold = threshold.clone();
+        this.lowest = Arrays.stream(threshold).min().orElseThrow();
     }
 
     /**
@@ -34,14 +37,19 @@ public final class JumpReluEncoder extends LayerEncoder {
         return new AboveThreshold(rows);
     }
 
-    private final class AboveThreshold extends CodeSelection {
+    private final class AboveThreshold extends ListedCodes {
 
         AboveThreshold(int rows) {
-            super(rows, 64);
+            super(rows);
         }
 
         @Override
-        void take(int row, int first, double[] preActivations, int at, int count) {
+        public double level(int row) {
+            return lowest;
+        }
+
+        @Override
+        public void take(int row, int first, double[] preActivations, int at, int count) {
             for (int j = 0; j < count; j++) {
                 if (preActivations[at + j] > threshold[first + j]) {
                     add(row, first + j, preActivations[at + j]);

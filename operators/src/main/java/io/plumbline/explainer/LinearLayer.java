@@ -101,16 +101,37 @@ final class LinearLayer {
         return SparseCodes.joined(features(), Arrays.asList(parts));
     }
 
+    /** Hands pre-activations of floats to a selection, as doubles. */
+    private static final class Widened implements PackedFloatMatrix.Sink {
+
+        private final CodeSelection selection;
+        private final double[] stretch;
+
+        Widened(CodeSelection selection, int features) {
+            this.selection = selection;
+            this.stretch = new double[features];
+        }
+
+        @Override
+        public float level(int row) {
+            double level = selection.level(row);
+            float rounded = (float) level;
+            return rounded > level ? Math.nextDown(rounded) : rounded;
+        }
+
+        @Override
+        public void take(int row, int column, float[] values, int at, int count) {
+            for (int j = 0; j < count; j++) {
+                stretch[j] = values[at + j];
+            }
+            selection.take(row, column, stretch, 0, count);
+        }
+    }
+
     private SparseCodes encode(MatrixView rows, CodeSelection selection) {
         PackedFloatMatrix single = floats;
         if (single != null) {
-            double[] stretch = new double[features()];
-            single.multiply(rows, floatBias, (row, column, values, at, count) -> {
-                for (int j = 0; j < count; j++) {
-                    stretch[j] = values[at + j];
-                }
-                selection.take(row, column, stretch, 0, count);
-            });
+            single.multiply(rows, floatBias, new Widened(selection, features()));
         } else if (doubles != null) {
             int features = features();
             double[] block = new double[Math.multiplyExact(rows.rows(), features)];

@@ -19,14 +19,19 @@ public final class ReluEncoder extends LayerEncoder {
         return new Positive(rows);
     }
 
-    private static final class Positive extends CodeSelection {
+    private static final class Positive extends ListedCodes {
 
         Positive(int rows) {
-            super(rows, 64);
+            super(rows);
         }
 
         @Override
-        void take(int row, int first, double[] preActivations, int at, int count) {
+        public double level(int row) {
+            return 0.0;
+        }
+
+        @Override
+        public void take(int row, int first, double[] preActivations, int at, int count) {
             for (int j = 0; j < count; j++) {
                 if (preActivations[at + j] > 0.0) {
                     add(row, first + j, preActivations[at + j]);

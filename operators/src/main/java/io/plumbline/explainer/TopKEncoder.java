@@ -7,13 +7,9 @@ import io.plumbline.linalg.Matrix;
  * lower feature index.
  *
  * <p>Clamping after the choice means a row has fewer than k codes when fewer than k pre-activations are positive, and
- * that a negative one never matters. So a row is read once, and what is above the k-th largest so far is set aside
- * and sorted out whenever it has become twice as much: {@code O(features + k log k log features)} for values in random
- * order.
+ * that a negative one never matters. {@code O(features + k log features)} a row beside the product.
  */
 public final class TopKEncoder extends LayerEncoder {
-
-    private static final int LEAST_SPARE = 96;
 
     private final int k;
 
@@ -38,43 +34,6 @@ public final class TopKEncoder extends LayerEncoder {
 
     @Override
     CodeSelection selection(int rows) {
-        return new Largest(rows);
-    }
-
-    /**
-     * Holds more than k codes of a row at a time, so that they are sorted out rarely; those below the last k-th are not
-     * taken.
-     */
-    private final class Largest extends CodeSelection {
-
-        private final int most = k + Math.max(k, LEAST_SPARE);
-        private final double[] smallestKept;
-
-        Largest(int rows) {
-            super(rows, k + Math.max(k, LEAST_SPARE));
-            smallestKept = new double[rows];
-        }
-
-        @Override
-        void take(int row, int first, double[] preActivations, int at, int count) {
-            double smallest = smallestKept[row];
-            for (int j = 0; j < count; j++) {
-                if (preActivations[at + j] > smallest) {
-                    add(row, first + j, preActivations[at + j]);
-                    if (size(row) == most) {
-                        smallest = keepLargest(row, k);
-                    }
-                }
-            }
-            smallestKept[row] = smallest;
-        }
-
-        @Override
-        void finish(int row, SparseCodes.Builder codes) {
-            if (size(row) > k) {
-                keepLargest(row, k);
-            }
-            super.finish(row, codes);
-        }
+        return LargestCodes.positive(rows, k);
     }
 }

@@ -104,11 +104,12 @@ class EncoderTest {
         assertEquals(SparseCodes.fromDense(topKBySorting(expected, 32)), together, "seed " + SEED);
         assertEquals(together.select(130), topK.encode(rows.rowRange(130, 131)), "seed " + SEED);
         double[] threshold = new double[features];
-        Arrays.fill(threshold, 7.0);
+        // A little lower than the float next to it, which is 7.
+        Arrays.fill(threshold, Math.nextDown(7.0));
         Matrix jumped = expected.copy();
         for (int i = 0; i < expected.values().length; i++) {
             expected.values()[i] = Math.max(expected.values()[i], 0.0);
-            jumped.values()[i] = jumped.values()[i] > 7.0 ? jumped.values()[i] : 0.0;
+            jumped.values()[i] = jumped.values()[i] >= 7.0 ? jumped.values()[i] : 0.0;
         }
         assertEquals(
                 SparseCodes.fromDense(expected), ReluEncoder.of(weights, bias).encode(rows), "seed " + SEED);
@@ -116,6 +117,49 @@ class EncoderTest {
                 SparseCodes.fromDense(jumped),
                 JumpReluEncoder.of(weights, bias, threshold).encode(rows),
                 "seed " + SEED);
+    }
+
+    @Test
+    void selectionsSeeAllTheyWantOfALayerHeldAsFloats() {
+        int inputs = 512;
+        int features = LinearLayer.LEAST_FLOAT_WEIGHTS / inputs;
+        int group = 4;
+        SplittableRandom random = new SplittableRandom(SEED);
+        Matrix weights = integers(random, features, inputs);
+        double[] bias = integers(random, 1, features).values();
+        Matrix rows = integers(random, 5, inputs);
+        for (int h = 0; h < inputs; h++) {
+            // Pre-activations of this row are -3 to 3, so that largest ones are small and have equals.
+            rows.set(4, h, h == 0 ? 1 : 0);
+        }
+        Matrix pre = preActivations(weights, bias, rows);
+        LinearLayer layer = LinearLayer.featureByInput(weights, bias);
+        double[] ones = new double[features];
+        Arrays.fill(ones, 1.0);
+        Matrix gated = Matrix.zeros(rows.rows(), features);
+        Matrix largest = Matrix.zeros(rows.rows(), features);
+        for (int row = 0; row < rows.rows(); row++) {
+            for (int j = 0; j < features; j++) {
+                double value = pre.get(row, j);
+                gated.set(row, j, value > 0 ? value + 1 : 0.0);
+                boolean best = value > 0;
+                for (int other = j / group * group; other < j / group * group + group; other++) {
+                    best &= pre.get(row, other) < value || (pre.get(row, other) == value && other >= j);
+                }
+                largest.set(row, j, best ? value : 0.0);
+            }
+        }
+        assertEquals(SparseCodes.fromDense(gated), new GatedEncoder(layer, ones, ones).encode(rows), "seed " + SEED);
+        assertEquals(
+                SparseCodes.fromDense(largest),
+                new GroupMaxEncoder(layer, features / group).encode(rows),
+                "seed " + SEED);
+        for (boolean byAmount : new boolean[] {true, false}) {
+            assertEquals(
+                    SparseCodes.fromDense(signedTopKBySorting(pre, 32, byAmount)),
+                    new SignedTopKEncoder(layer, 32, byAmount).encode(rows),
+                    "seed " + SEED);
+        }
     }
 
     private static Matrix integers(SplittableRandom random, int rows, int columns) {
@@ -225,6 +269,19 @@ class EncoderTest {
             for (int j : order.subList(0, k)) {
                 kept.set(i, j, Math.max(pre.get(i, j), 0.0));
             }
+        }
+        return kept;
+    }
+
+    private static Matrix signedTopKBySorting(Matrix pre, int k, boolean byAmount) {
+        Matrix ranks = pre.copy();
+        for (int i = 0; i < ranks.values().length; i++) {
+            // Above 0, so that clamping takes none away.
+            ranks.values()[i] = (byAmount ? Math.abs(ranks.values()[i]) : ranks.values()[i]) + 1e6;
+        }
+        Matrix kept = topKBySorting(ranks, k);
+        for (int i = 0; i < kept.values().length; i++) {
+            kept.values()[i] = kept.values()[i] > 0.0 ? pre.values()[i] : 0.0;
         }
         return kept;
     }

@@ -87,11 +87,19 @@ public abstract class PackedFloatMatrix {
          * overwritten next.
          */
         void take(int row, int column, float[] values, int at, int count);
+
+        /**
+         * Returns a level for a row: columns of which none is above it may be left out, and none is where it is
+         * negative infinity.
+         */
+        default float level(int row) {
+            return Float.NEGATIVE_INFINITY;
+        }
     }
 
     /**
      * Hands {@code bias + A B} to {@code sink}, every row from its first column to its last, rows in between each
-     * other. Values of A beyond {@link FloatPanel#LARGEST} leave float32. {@code 2 n m p} flops.
+     * other, but for what {@link Sink#level} leaves out. Values of A beyond {@link FloatPanel#LARGEST} leave float32. {@code 2 n m p} flops.
      *
      * @param a at most {@value #BLOCK_ROWS} rows
      */

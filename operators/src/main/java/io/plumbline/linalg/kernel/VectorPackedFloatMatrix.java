@@ -2,6 +2,7 @@ package io.plumbline.linalg.kernel;
 
 import io.plumbline.parallel.Cores;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
@@ -75,7 +76,25 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
                 }
             }
             for (int row = 0; row < a.rows(); row++) {
-                sink.take(row, column, sums, row * WIDTH, length);
+                handOver(row, column, sums, length, sink);
+            }
+        }
+    }
+
+    /** Hands over those vectors of a row that have a value above its level, or all of them together. */
+    private static void handOver(int row, int column, float[] sums, int length, Sink sink) {
+        float level = sink.level(row);
+        if (level == Float.NEGATIVE_INFINITY) {
+            sink.take(row, column, sums, row * WIDTH, length);
+            return;
+        }
+        for (int j = 0; j < length; j += LANES) {
+            int at = row * WIDTH + j;
+            // What lies beyond the row in its last vector may be above, and is not handed over.
+            if (FloatVector.fromArray(SPECIES, sums, at)
+                    .compare(VectorOperators.GT, level)
+                    .anyTrue()) {
+                sink.take(row, column + j, sums, at, Math.min(LANES, length - j));
             }
         }
     }

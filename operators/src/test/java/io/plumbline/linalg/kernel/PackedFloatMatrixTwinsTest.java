@@ -59,6 +59,36 @@ class PackedFloatMatrixTwinsTest {
         assertArrayEquals(together[n - 1], alone[0]);
     }
 
+    @ParameterizedTest(name = "{0}, {1} x {2} x {3}")
+    @MethodSource("sizes")
+    void allThatIsAboveTheLevelOfItsRowIsHandedOver(UpdateKernel kernel, int n, int m, int p) {
+        Matrix a = random(n, m, 5, true);
+        PackedFloatMatrix factor = kernel.packFloats(random(m, p, 6, true).view());
+        float[][] all = products(factor, a.view(), biases(p));
+        float[][] found = new float[n][p];
+        int[] next = new int[n];
+        factor.multiply(a.view(), biases(p), new PackedFloatMatrix.Sink() {
+            @Override
+            public float level(int row) {
+                return all[row][p / 2];
+            }
+
+            @Override
+            public void take(int row, int column, float[] values, int at, int count) {
+                assertTrue(column >= next[row], "stretches of a row come in order");
+                System.arraycopy(values, at, found[row], column, count);
+                next[row] = column + count;
+            }
+        });
+        for (int row = 0; row < n; row++) {
+            for (int j = 0; j < p; j++) {
+                if (all[row][j] > all[row][p / 2]) {
+                    assertEquals(all[row][j], found[row][j], "entry (%d, %d)".formatted(row, j));
+                }
+            }
+        }
+    }
+
     @Test
     void onlyFloatsOfASizeThatCanBeSummedAreHeldAsFloats() {
         assertTrue(PackedFloatMatrix.holds(new float[] {0.5f, -3, 0x1p60f, 0}));
