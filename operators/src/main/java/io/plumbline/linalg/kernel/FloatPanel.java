@@ -11,8 +11,8 @@ import java.util.Arrays;
  * <p>Writers fill it stretch by stretch: columns {@code k stretch .. (k + 1) stretch - 1} of a row lie side by side in
  * {@link #array}, from {@link #index} on. So a decoder of bytes writes straight into the kernel's layout.
  *
- * <p><b>Batches.</b> {@value #ROWS} rows are one batch. A moment that is larger than the cache is read and written once
- * for several of them, one added after the other: the moment is the same to the last bit, however many a panel holds.
+ * <p><b>Batches.</b> {@value #ROWS} rows are one batch. A wide moment is read and written once for several of them,
+ * one added after the other: the moment is the same to the last bit, however many a panel holds.
  *
  * <p><b>Cores.</b> Of rows of some 280 columns and more other cores add parts of the moment, as far as they are free
  * and {@link Cores} lets them: the bits are the same.
@@ -32,13 +32,11 @@ public abstract class FloatPanel {
     /** Rows of a batch: products of so many rows are summed in registers before they are added to the moment. */
     public static final int ROWS = 128;
 
-    /**
-     * The width up to which a moment, of 4 MB, is not much larger than a second-level cache, and one batch at a time as
-     * fast as several.
-     */
-    static final int NARROW = 1_024;
+    /** The width up to which a moment, of 1 MB, fits a second-level cache: rows that wait would be more than it is. */
+    static final int NARROW = 512;
 
-    private static final int BATCHES_OF_WIDE_ROWS = 4;
+    /** Batches that a panel of wide rows holds. */
+    static final int MOST_BATCHES = 4;
 
     /**
      * Rows of the moment that one core adds before it takes the next: some 50 microseconds' work for a batch. Whole
@@ -71,7 +69,7 @@ public abstract class FloatPanel {
 
     /** Rows a panel of this width holds. */
     public static int capacity(int dimension) {
-        return dimension <= NARROW ? ROWS : BATCHES_OF_WIDE_ROWS * ROWS;
+        return dimension <= NARROW ? ROWS : MOST_BATCHES * ROWS;
     }
 
     /** The array that holds a row. */

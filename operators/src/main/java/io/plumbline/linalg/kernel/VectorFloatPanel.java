@@ -15,6 +15,7 @@ import jdk.incubator.vector.VectorSpecies;
 final class VectorFloatPanel extends FloatPanel {
 
     private static final int WIDTH = FloatTileKernel.WIDTH;
+    private static final int SIZE = WIDTH * WIDTH;
 
     /** Columns of the moment worked on together. */
     private static final int GROUP = VectorTiles.STRIPS_IN_CACHE * WIDTH;
@@ -30,8 +31,9 @@ final class VectorFloatPanel extends FloatPanel {
 
     private static final int HALF_LANES = DOUBLES.length();
 
+    /** A square of each batch. */
     private static final ThreadLocal<float[]> SQUARE =
-            ThreadLocal.withInitial(() -> new float[WIDTH * WIDTH + HALF_LANES]);
+            ThreadLocal.withInitial(() -> new float[MOST_BATCHES * SIZE + HALF_LANES]);
 
     /** Left factors of the batches of a strip, where they do not lie as right ones. */
     private static final ThreadLocal<float[]> LEFT = ThreadLocal.withInitial(() -> new float[0]);
@@ -89,10 +91,9 @@ final class VectorFloatPanel extends FloatPanel {
         int i = start + within * ROWS_OF_PART;
         float[] square = SQUARE.get();
         float[] left = leftFactors(count, i);
+        int rows = Math.min(WIDTH, dimension() - i);
         for (int j = start; j < Math.min(start + GROUP, i); j += WIDTH) {
             for (int from = 0; from < count; from += ROWS) {
-                int batch = Math.min(ROWS, count - from);
-                int rows = Math.min(WIDTH, dimension() - i);
                 kernel.square(
                         leftArray(left, from),
                         leftStart(from, i),
@@ -100,14 +101,14 @@ final class VectorFloatPanel extends FloatPanel {
                         batches[from / ROWS],
                         index(0, j),
                         ROWS,
-                        batch,
+                        Math.min(ROWS, count - from),
                         rows,
                         WIDTH,
                         square,
-                        0);
-                for (int row = 0; row < rows; row++) {
-                    fold(square, row * WIDTH, packed, offset + VectorTiles.startOfRow(i + row) + j);
-                }
+                        from / ROWS * SIZE);
+            }
+            for (int row = 0; row < rows; row++) {
+                fold(square, row * WIDTH, count, packed, offset + VectorTiles.startOfRow(i + row) + j);
             }
         }
         if (i < start + GROUP) {
@@ -164,12 +165,40 @@ final class VectorFloatPanel extends FloatPanel {
         }
     }
 
-    /** Folds a whole row of a square. */
-    private static void fold(float[] square, int from, double[] packed, int at) {
+    /** Folds a whole row of the squares of so many rows, one after the other. */
+    private static void fold(float[] square, int from, int count, double[] packed, int at) {
+        if (count > (MOST_BATCHES - 1) * ROWS) {
+            foldFour(square, from, packed, at);
+            return;
+        }
+        for (int batch = 0; batch * ROWS < count; batch++) {
+            foldOne(square, batch * SIZE + from, packed, at);
+        }
+    }
+
+    private static void foldOne(float[] square, int from, double[] packed, int at) {
         for (int j = 0; j < WIDTH; j += HALF_LANES) {
             DoubleVector.fromArray(DOUBLES, packed, at + j)
                     .add(FloatVector.fromArray(FLOATS, square, from + j).convertShape(VectorOperators.F2D, DOUBLES, 0))
                     .intoArray(packed, at + j);
+        }
+    }
+
+    /**
+     * Folds a row of four squares: what is written begins anywhere, mostly in two lines of the cache, and is written
+     * once.
+     */
+    private static void foldFour(float[] square, int from, double[] packed, int at) {
+        for (int j = from; j < from + WIDTH; j += HALF_LANES) {
+            int to = at + j - from;
+            DoubleVector.fromArray(DOUBLES, packed, to)
+                    .add(FloatVector.fromArray(FLOATS, square, j).convertShape(VectorOperators.F2D, DOUBLES, 0))
+                    .add(FloatVector.fromArray(FLOATS, square, j + SIZE).convertShape(VectorOperators.F2D, DOUBLES, 0))
+                    .add(FloatVector.fromArray(FLOATS, square, j + 2 * SIZE)
+                            .convertShape(VectorOperators.F2D, DOUBLES, 0))
+                    .add(FloatVector.fromArray(FLOATS, square, j + 3 * SIZE)
+                            .convertShape(VectorOperators.F2D, DOUBLES, 0))
+                    .intoArray(packed, to);
         }
     }
 
