@@ -6,6 +6,9 @@ package io.plumbline.explainer;
  */
 interface CodeSelection {
 
+    /** Pre-activations that are written where codes are kept before it is known which of them are codes. */
+    int PIECE = 64;
+
     /**
      * Returns what a pre-activation of this row must be above to be looked at: stretches in which none is are left
      * out.
@@ -14,6 +17,14 @@ interface CodeSelection {
 
     /** Looks at features {@code first .. first + count - 1} of a row: {@code preActivations[at ..]}. */
     void take(int row, int first, double[] preActivations, int at, int count);
+
+    /**
+     * Returns 1 where the first is larger, else 0; what is no number is not larger. The JVM's compiler makes a jump of a
+     * comparison that is rarely true, and which of them are is as likely as chance has it.
+     */
+    static int isAbove(double value, double level) {
+        return (int) (Double.doubleToLongBits(level - value) >>> 63);
+    }
 
     /** Writes the codes of a row that is complete. */
     void finish(int row, SparseCodes.Builder codes);

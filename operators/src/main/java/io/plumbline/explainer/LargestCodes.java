@@ -13,9 +13,6 @@ import java.util.Arrays;
  */
 final class LargestCodes implements CodeSelection {
 
-    /** Entries that are looked at before what was set aside is counted again. */
-    private static final int PIECE = 64;
-
     private static final int LEAST_SPARE = 64;
 
     private final int k;
@@ -84,17 +81,9 @@ final class LargestCodes implements CodeSelection {
             double activation = preActivations[at + j];
             features[entry] = first + j;
             values[entry] = activation;
-            entry += isAbove(rank(activation), above);
+            entry += CodeSelection.isAbove(rank(activation), above);
         }
         size[row] = entry - start;
-    }
-
-    /**
-     * Returns 1 where the first is larger, else 0. The JVM's compiler makes a jump of a comparison that is rarely true,
-     * and this is as likely as chance has it. What is no number is not larger.
-     */
-    private static int isAbove(double rank, double level) {
-        return (int) (Double.doubleToLongBits(level - rank) >>> 63);
     }
 
     private double rank(double code) {

@@ -32,11 +32,7 @@ public final class ReluEncoder extends LayerEncoder {
 
         @Override
         public void take(int row, int first, double[] preActivations, int at, int count) {
-            for (int j = 0; j < count; j++) {
-                if (preActivations[at + j] > 0.0) {
-                    add(row, first + j, preActivations[at + j]);
-                }
-            }
+            addAbove(0.0, row, first, preActivations, at, count);
         }
     }
 }

@@ -88,10 +88,7 @@ public abstract class PackedFloatMatrix {
          */
         void take(int row, int column, float[] values, int at, int count);
 
-        /**
-         * Returns a level for a row: columns of which none is above it may be left out, and none is where it is
-         * negative infinity.
-         */
+        /** Returns a level for a row: columns of which none is above it may be left out. */
         default float level(int row) {
             return Float.NEGATIVE_INFINITY;
         }

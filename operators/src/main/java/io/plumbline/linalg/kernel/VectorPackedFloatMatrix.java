@@ -81,21 +81,25 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
         }
     }
 
-    /** Hands over those vectors of a row that have a value above its level, or all of them together. */
+    /** Hands over those vectors of a row that have a value above its level, neighbours together. */
     private static void handOver(int row, int column, float[] sums, int length, Sink sink) {
         float level = sink.level(row);
-        if (level == Float.NEGATIVE_INFINITY) {
-            sink.take(row, column, sums, row * WIDTH, length);
-            return;
-        }
+        int at = row * WIDTH;
+        int start = 0;
         for (int j = 0; j < length; j += LANES) {
-            int at = row * WIDTH + j;
             // What lies beyond the row in its last vector may be above, and is not handed over.
-            if (FloatVector.fromArray(SPECIES, sums, at)
+            boolean above = FloatVector.fromArray(SPECIES, sums, at + j)
                     .compare(VectorOperators.GT, level)
-                    .anyTrue()) {
-                sink.take(row, column + j, sums, at, Math.min(LANES, length - j));
+                    .anyTrue();
+            if (!above) {
+                if (start < j) {
+                    sink.take(row, column + start, sums, at + start, j - start);
+                }
+                start = j + LANES;
             }
+        }
+        if (start < length) {
+            sink.take(row, column + start, sums, at + start, length - start);
         }
     }
 
