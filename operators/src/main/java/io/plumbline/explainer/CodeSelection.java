@@ -19,8 +19,8 @@ interface CodeSelection {
     void take(int row, int first, double[] preActivations, int at, int count);
 
     /**
-     * Returns 1 where the first is larger, else 0; what is no number is not larger. The JVM's compiler makes a jump of a
-     * comparison that is rarely true, and which of them are is as likely as chance has it.
+     * Returns 1 where the first is larger, else 0; what is no number is not larger. The JVM's compiler makes a jump of
+     * a comparison that is rarely true, and chance has it when this one is.
      */
     static int isAbove(double value, double level) {
         return (int) (Double.doubleToLongBits(level - value) >>> 63);

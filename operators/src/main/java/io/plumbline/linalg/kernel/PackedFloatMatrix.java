@@ -96,7 +96,8 @@ public abstract class PackedFloatMatrix {
 
     /**
      * Hands {@code bias + A B} to {@code sink}, every row from its first column to its last, rows in between each
-     * other, but for what {@link Sink#level} leaves out. Values of A beyond {@link FloatPanel#LARGEST} leave float32. {@code 2 n m p} flops.
+     * other, but for what {@link Sink#level} leaves out. Values of A beyond {@link FloatPanel#LARGEST} leave float32.
+     * {@code 2 n m p} flops.
      *
      * @param a at most {@value #BLOCK_ROWS} rows
      */
