@@ -7,6 +7,8 @@ import java.util.Arrays;
 public final class JumpReluEncoder extends LayerEncoder {
 
     private final double[] threshold;
+
+    /** The lowest threshold that is a number: nothing is above the others. */
     private final double lowest;
 
     JumpReluEncoder(LinearLayer layer, double[] threshold) {
@@ -16,7 +18,10 @@ public final class JumpReluEncoder extends LayerEncoder {
                     "%d thresholds for %d features".formatted(threshold.length, layer.features()));
         }
         this.threshold = threshold.clone();
-        this.lowest = Arrays.stream(threshold).min().orElseThrow();
+        this.lowest = Arrays.stream(threshold)
+                .filter(value -> !Double.isNaN(value))
+                .min()
+                .orElse(Double.POSITIVE_INFINITY);
     }
 
     /**

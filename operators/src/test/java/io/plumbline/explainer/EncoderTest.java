@@ -117,6 +117,15 @@ class EncoderTest {
                 SparseCodes.fromDense(jumped),
                 JumpReluEncoder.of(weights, bias, threshold).encode(rows),
                 "seed " + SEED);
+        // A feature that is never active, as a threshold over a length of 0 may have it.
+        threshold[5] = Double.NaN;
+        for (int i = 0; i < jumped.rows(); i++) {
+            jumped.set(i, 5, 0.0);
+        }
+        assertEquals(
+                SparseCodes.fromDense(jumped),
+                JumpReluEncoder.of(weights, bias, threshold).encode(rows),
+                "seed " + SEED);
     }
 
     @Test
