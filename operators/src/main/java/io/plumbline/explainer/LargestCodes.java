@@ -8,8 +8,8 @@ import java.util.Arrays;
  *
  * <p>A row is read once. What is above a level is set aside, and once that is much more than k, what is surely not
  * among the k largest is dropped and the level raised: {@code O(features + k log features)} for values in random order.
- * Which values come in is chance, and a branch that is guessed wrongly costs as much as ten entries: so these
- * loops have none.
+ * Which values come in is chance, and a branch that is guessed wrongly costs as much as ten entries: so in these
+ * loops chance decides none.
  */
 final class LargestCodes implements CodeSelection {
 

@@ -181,30 +181,40 @@ public class PanelTwinsTest {
     }
 
     /**
-     * Tests a moment that is larger than the cache: several batches are added while an entry is at hand, with the sums
-     * of one at a time.
+     * Tests wide rows, of which several batches are added while an entry is at hand: any number of them, the last one
+     * full or not.
      */
     @ParameterizedTest
     @MethodSource("kernels")
     void severalBatchesGiveTheBitsOfOneAfterTheOther(UpdateKernel kernel) {
-        int d = 1_029;
-        int n = 4 * FloatPanel.ROWS + 171;
-        assertTrue(FloatPanel.capacity(d) >= 2 * FloatPanel.ROWS, "no batches to add together");
-        float[] x = floats(d, n);
-        double[] oneByOne = new double[d + d * (d + 1) / 2];
-        FloatPanel panel = kernel.floats(d);
-        for (int row = 0; row < n; row++) {
-            panel.add(x, row * d);
-            if (panel.rows() == FloatPanel.ROWS) {
-                panel.drainTo(oneByOne);
+        int d = FloatPanel.NARROW + 5;
+        assertEquals(FloatPanel.MOST_BATCHES * FloatPanel.ROWS, FloatPanel.capacity(d));
+        for (int n : new int[] {256, 384, 385, 512, 683}) {
+            float[] x = floats(d, n);
+            // So large that sums are rounded: their order shows.
+            double[] oneByOne = new double[d + d * (d + 1) / 2];
+            Arrays.fill(oneByOne, Math.PI * 0x1p40);
+            double[] together = oneByOne.clone();
+            FloatPanel panel = kernel.floats(d);
+            for (int row = 0; row < n; row++) {
+                panel.add(x, row * d);
+                if (panel.rows() == FloatPanel.ROWS) {
+                    panel.drainTo(oneByOne);
+                }
             }
+            panel.drainTo(oneByOne);
+            sum(kernel, x, d, n, together);
+            assertArrayEquals(oneByOne, together, kernel + ", rows " + n);
         }
-        panel.drainTo(oneByOne);
-        assertArrayEquals(oneByOne, summed(kernel, x, d, n));
     }
 
     private static double[] summed(UpdateKernel kernel, float[] x, int d, int n) {
         double[] state = new double[d + d * (d + 1) / 2];
+        sum(kernel, x, d, n, state);
+        return state;
+    }
+
+    private static void sum(UpdateKernel kernel, float[] x, int d, int n, double[] state) {
         FloatPanel panel = kernel.floats(d);
         for (int row = 0; row < n; row++) {
             panel.add(x, row * d);
@@ -213,7 +223,6 @@ public class PanelTwinsTest {
             }
         }
         panel.drainTo(state);
-        return state;
     }
 
     /** Tests full panels of the largest size that is promised: each partial sum is a whole number below 2^24. */
