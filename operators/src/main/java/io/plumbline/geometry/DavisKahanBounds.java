@@ -33,18 +33,18 @@ public record DavisKahanBounds(
 
     private static final double CERTIFIED_SHARE = 1.0 - Math.sqrt(0.5);
 
-    /** The bounds for a window against a baseline; {@code shift} is {@code M_OOD − M_ID}, d x d. */
-    public static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, Matrix shift) {
-        return of(baseline, window, shift, shift.frobeniusNorm());
+    /** The bounds for a window against a baseline. */
+    public static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window) {
+        return of(baseline, window, window.moment().distance(baseline.moment()));
     }
 
-    /** @param norm of {@code shift}, Frobenius */
-    static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, Matrix shift, double norm) {
+    /** @param norm of the shift, Frobenius */
+    static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, double norm) {
         baseline.subspace().requireComparable(window.subspace());
         int rank = baseline.rank();
         int dimension = baseline.dimension();
         double largest = FaithfulnessGap.largest(rank, dimension);
-        GapBound waterFilling = GapBound.of(waterFilling(baseline, window, shift), largest);
+        GapBound waterFilling = GapBound.of(waterFilling(baseline, window), largest);
         if (rank == dimension) {
             return new DavisKahanBounds(null, false, null, null, waterFilling);
         }
@@ -59,7 +59,7 @@ public record DavisKahanBounds(
         double eigengap = baseline.eigengap().orElseThrow();
         return new DavisKahanBounds(
                 GapBound.of(Math.sqrt(2.0) * norm / eigengap, largest),
-                isCertified(baseline, window, shift, norm, CERTIFIED_SHARE * eigengap),
+                isCertified(baseline, window, norm, CERTIFIED_SHARE * eigengap),
                 GapBound.of(2.0 * norm / eigengap, largest),
                 bothSpectra,
                 waterFilling);
@@ -72,8 +72,7 @@ public record DavisKahanBounds(
     }
 
     /** Compares the operator norm with a limit; decided from norms and spectra already known wherever they suffice. */
-    private static boolean isCertified(
-            ActiveSubspace baseline, ActiveSubspace window, Matrix shift, double frobenius, double limit) {
+    private static boolean isCertified(ActiveSubspace baseline, ActiveSubspace window, double frobenius, double limit) {
         if (frobenius <= limit) {
             return true;
         }
@@ -84,7 +83,7 @@ public record DavisKahanBounds(
                     Math.max(window.atLeast()[i] - baseline.atMost()[i], baseline.atLeast()[i] - window.atMost()[i]);
             below = Math.max(below, moved);
         }
-        return below <= limit && OperatorNorm.isAtMost(shift, limit);
+        return below <= limit && OperatorNorm.isAtMost(window.moment().minus(baseline.moment()), limit);
     }
 
     private static double separation(ActiveSubspace baseline, ActiveSubspace window) {
@@ -94,11 +93,11 @@ public record DavisKahanBounds(
         return Math.hypot(first, second);
     }
 
-    private static double waterFilling(ActiveSubspace baseline, ActiveSubspace window, Matrix shift) {
+    private static double waterFilling(ActiveSubspace baseline, ActiveSubspace window) {
         int rank = baseline.rank();
         double exchanged = ExchangeCosts.cheapestFirst(baseline.atLeast(), baseline.atMost(), rank)
                 .plus(ExchangeCosts.cheapestFirst(window.atLeast(), window.atMost(), rank))
-                .largestBelowRoot(Math.sqrt(2.0) * tracelessNorm(shift));
+                .largestBelowRoot(Math.sqrt(2.0) * tracelessShift(baseline.moment(), window.moment()));
         return Math.sqrt(2.0 * exchanged);
     }
 
@@ -106,13 +105,7 @@ public record DavisKahanBounds(
      * Returns {@code ‖E − (tr E/d) I‖_F}: a multiple of the identity moves no eigenvector, only the rest of the shift
      * counts.
      */
-    private static double tracelessNorm(Matrix shift) {
-        int d = shift.rows();
-        double uniform = shift.trace() / d;
-        Matrix traceless = shift.copy();
-        for (int i = 0; i < d; i++) {
-            traceless.set(i, i, traceless.get(i, i) - uniform);
-        }
-        return traceless.frobeniusNorm();
+    private static double tracelessShift(Matrix before, Matrix after) {
+        return after.distance(before, (after.trace() - before.trace()) / after.rows());
     }
 }

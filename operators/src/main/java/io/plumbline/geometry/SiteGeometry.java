@@ -248,15 +248,14 @@ public final class SiteGeometry {
 
     private GapAssessment assess(
             SecondMoment window, ActiveSubspace active, Subspace reference, @Nullable String referenceReason) {
-        Matrix shift = active.moment().minus(baselineMatrix);
-        double shiftNorm = shift.frobeniusNorm();
+        double shiftNorm = active.moment().distance(baselineMatrix);
         double trace = window.trace();
         Apart fromReference = Apart.of(reference, active.subspace());
         Apart fromBaseline = Apart.of(baseline.subspace(), active.subspace());
         List<EnergyTerms> lost = EnergyTerms.of(List.of(fromReference, fromBaseline), active);
         EnergyTerms lostByExplainer = lost.get(0);
         EnergyTerms lostByBaseline = lost.get(1);
-        DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shift, shiftNorm);
+        DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shiftNorm);
         FaithfulnessGapBounds gapBounds = FaithfulnessGapBounds.of(active, lostByExplainer);
         FaithfulnessGap gap = FaithfulnessGap.of(fromReference);
 

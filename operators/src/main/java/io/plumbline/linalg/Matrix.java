@@ -153,23 +153,31 @@ public record Matrix(int rows, int columns, double[] values) {
 
     /** Returns {@code ||this - other||_F}. The difference is not made. */
     public double distance(Matrix other) {
+        return distance(other, 0.0);
+    }
+
+    /** Returns {@code ||this - other - onDiagonal I||_F}. The difference is not made. */
+    public double distance(Matrix other, double onDiagonal) {
         requireSameShape(other);
-        return distance(other.values, columns);
+        return distance(other.values, columns, onDiagonal);
     }
 
     /** Returns the Frobenius norm of what is left when {@code row}, as long as one of these, is taken from each. */
     public double distanceToRow(double[] row) {
-        return distance(row, 0);
+        return distance(row, 0, 0.0);
     }
 
-    /** Returns the norm of what is left when the row at {@code i * pitch} of {@code others} is taken from row i. */
-    private double distance(double[] others, int pitch) {
+    /**
+     * Returns the norm of what is left when the row at {@code i * pitch} of {@code others} is taken from row i, and a
+     * number from the diagonal.
+     */
+    private double distance(double[] others, int pitch, double onDiagonal) {
         double[] sums = new double[(rows + ROWS - 1) / ROWS];
         Cores.each(sums.length, 3.0 * values.length, part -> {
             double[] left = new double[columns];
             for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, rows); i++) {
                 System.arraycopy(values, i * columns, left, 0, columns);
-                Kernels.addScaled(-1.0, others, i * pitch, left, 0, columns);
+                take(others, i * pitch, onDiagonal, i, left, 0);
                 sums[part] += Kernels.dot(left, 0, left, 0, columns);
             }
         });
@@ -179,9 +187,16 @@ public record Matrix(int rows, int columns, double[] values) {
         }
         Matrix left = copy();
         for (int i = 0; i < rows; i++) {
-            Kernels.addScaled(-1.0, others, i * pitch, left.values, i * columns, columns);
+            take(others, i * pitch, onDiagonal, i, left.values, i * columns);
         }
         return left.frobeniusNorm();
+    }
+
+    private void take(double[] others, int from, double onDiagonal, int row, double[] left, int at) {
+        Kernels.addScaled(-1.0, others, from, left, at, columns);
+        if (row < columns) {
+            left[at + row] -= onDiagonal;
+        }
     }
 
     /** Sums the squares in four sums, so that an addition need not wait for the one before. */

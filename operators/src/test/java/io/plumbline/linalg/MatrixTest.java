@@ -27,6 +27,13 @@ class MatrixTest {
         double ofRow = left.frobeniusNorm();
         assertEquals(ofRow, one.distanceToRow(row), 1e-13 * ofRow);
         assertEquals(0.0, one.distance(one.copy()));
+        double onDiagonal = 0.7 * size;
+        Matrix apart = one.minus(other);
+        for (int i = 0; i < Math.min(rows, columns); i++) {
+            apart.set(i, i, apart.get(i, i) - onDiagonal);
+        }
+        double withoutDiagonal = apart.frobeniusNorm();
+        assertEquals(withoutDiagonal, one.distance(other, onDiagonal), 1e-13 * withoutDiagonal);
     }
 
     @ParameterizedTest
