@@ -57,7 +57,6 @@ public final class SiteGeometry {
     private final int rank;
     private final ExplainerSubspace explainer;
     private final SecondMoment baselineMoment;
-    private final Matrix baselineMatrix;
     private final double[] baselineMean;
     private final double baselineNorm;
     private final double explainerBaselineGap;
@@ -76,16 +75,14 @@ public final class SiteGeometry {
     private SiteGeometry(
             ExplainerSubspace explainer,
             SecondMoment baselineMoment,
-            Matrix baselineMatrix,
             ActiveSubspace baseline,
             @Nullable ActiveSubspace reconstruction,
             Matrix start) {
         this.rank = explainer.rank();
         this.explainer = explainer;
         this.baselineMoment = baselineMoment;
-        this.baselineMatrix = baselineMatrix;
         this.baselineMean = baselineMoment.mean();
-        this.baselineNorm = baselineMatrix.frobeniusNorm();
+        this.baselineNorm = baseline.moment().frobeniusNorm();
         if (baselineNorm == 0.0) {
             throw new IllegalArgumentException("every row of the baseline is 0: there is nothing to compare with");
         }
@@ -137,12 +134,10 @@ public final class SiteGeometry {
         if (reconstructionMoment != null) {
             requireDimension("the moment of reconstructions", explainer.dimension(), reconstructionMoment.columns());
         }
-        Matrix matrix = baseline.matrix();
-        ActiveSubspace subspace = ActiveSubspace.topEigenspace(matrix, explainer.rank());
+        ActiveSubspace subspace = ActiveSubspace.topEigenspace(baseline.matrix(), explainer.rank());
         return new SiteGeometry(
                 explainer,
                 baseline,
-                matrix,
                 subspace,
                 reconstructionMoment == null
                         ? null
@@ -160,12 +155,10 @@ public final class SiteGeometry {
         if (reconstructionMoment != null) {
             requireDimension("the moment of reconstructions", dimension(), reconstructionMoment.columns());
         }
-        Matrix matrix = other.matrix();
         return new SiteGeometry(
                 explainer,
                 other,
-                matrix,
-                ActiveSubspace.leadingOnly(matrix, rank, start),
+                ActiveSubspace.leadingOnly(other.matrix(), rank, start),
                 reconstructionMoment == null
                         ? null
                         : ActiveSubspace.leadingOnly(
@@ -248,7 +241,7 @@ public final class SiteGeometry {
 
     private GapAssessment assess(
             SecondMoment window, ActiveSubspace active, Subspace reference, @Nullable String referenceReason) {
-        double shiftNorm = active.moment().distance(baselineMatrix);
+        double shiftNorm = active.moment().distance(baseline.moment());
         double trace = window.trace();
         Apart fromReference = Apart.of(reference, active.subspace());
         Apart fromBaseline = Apart.of(baseline.subspace(), active.subspace());
@@ -352,8 +345,9 @@ public final class SiteGeometry {
 
     private double whitenedByFactor(double[] shift, double ridge) {
         int d = shift.length;
+        double[] moment = baseline.moment().values();
         Cholesky factor = Cholesky.of(d, (i, row) -> {
-            System.arraycopy(baselineMatrix.values(), i * d + i, row, i, d - i);
+            System.arraycopy(moment, i * d + i, row, i, d - i);
             row[i] += ridge;
         });
         double[] solution = factor.solve(new Matrix(d, 1, shift)).values();
