@@ -115,6 +115,79 @@ final class VectorDoubleTiles {
         s72.intoArray(after, c + 7 * WIDTH + 2 * LANES);
     }
 
+    /** Multiplies three rows by six vectors: 18 sums, six vectors and three factors, for 32 registers. */
+    static void threeBySix(
+            double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
+        DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
+        DoubleVector s01 = DoubleVector.fromArray(SPECIES, before, p + LANES);
+        DoubleVector s02 = DoubleVector.fromArray(SPECIES, before, p + 2 * LANES);
+        DoubleVector s03 = DoubleVector.fromArray(SPECIES, before, p + 3 * LANES);
+        DoubleVector s04 = DoubleVector.fromArray(SPECIES, before, p + 4 * LANES);
+        DoubleVector s05 = DoubleVector.fromArray(SPECIES, before, p + 5 * LANES);
+        DoubleVector s10 = DoubleVector.fromArray(SPECIES, before, p + WIDTH);
+        DoubleVector s11 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        DoubleVector s12 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + 2 * LANES);
+        DoubleVector s13 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + 3 * LANES);
+        DoubleVector s14 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + 4 * LANES);
+        DoubleVector s15 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + 5 * LANES);
+        DoubleVector s20 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        DoubleVector s21 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        DoubleVector s22 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + 2 * LANES);
+        DoubleVector s23 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + 3 * LANES);
+        DoubleVector s24 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + 4 * LANES);
+        DoubleVector s25 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + 5 * LANES);
+        int apart = b - a;
+        int end = a + count * WIDTH;
+        for (int at = a; at < end; at += WIDTH) {
+            int of = at + apart;
+            DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
+            DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
+            DoubleVector b2 = DoubleVector.fromArray(SPECIES, right, of + 2 * LANES);
+            DoubleVector b3 = DoubleVector.fromArray(SPECIES, right, of + 3 * LANES);
+            DoubleVector b4 = DoubleVector.fromArray(SPECIES, right, of + 4 * LANES);
+            DoubleVector b5 = DoubleVector.fromArray(SPECIES, right, of + 5 * LANES);
+            DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            s02 = a0.fma(b2, s02);
+            s03 = a0.fma(b3, s03);
+            s04 = a0.fma(b4, s04);
+            s05 = a0.fma(b5, s05);
+            DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            s12 = a1.fma(b2, s12);
+            s13 = a1.fma(b3, s13);
+            s14 = a1.fma(b4, s14);
+            s15 = a1.fma(b5, s15);
+            DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            s22 = a2.fma(b2, s22);
+            s23 = a2.fma(b3, s23);
+            s24 = a2.fma(b4, s24);
+            s25 = a2.fma(b5, s25);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s02.intoArray(after, c + 2 * LANES);
+        s03.intoArray(after, c + 3 * LANES);
+        s04.intoArray(after, c + 4 * LANES);
+        s05.intoArray(after, c + 5 * LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s12.intoArray(after, c + WIDTH + 2 * LANES);
+        s13.intoArray(after, c + WIDTH + 3 * LANES);
+        s14.intoArray(after, c + WIDTH + 4 * LANES);
+        s15.intoArray(after, c + WIDTH + 5 * LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s22.intoArray(after, c + 2 * WIDTH + 2 * LANES);
+        s23.intoArray(after, c + 2 * WIDTH + 3 * LANES);
+        s24.intoArray(after, c + 2 * WIDTH + 4 * LANES);
+        s25.intoArray(after, c + 2 * WIDTH + 5 * LANES);
+    }
+
     /**
      * Multiplies six rows by two vectors: 12 sums, two vectors and a factor, for 16 registers. Entry (h, i) of A is at
      * {@code a + h LEFT_PITCH + i}, entry (h, j) of B at {@code b + h RIGHT_PITCH + j}. Two steps a turn: after an odd

@@ -9,10 +9,10 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p><b>Factors.</b> A strip of R rows is a right factor where {@link #stretch} columns of it lie side by side, row
  * after row, and then the next ones. As a left factor it lies in groups of as many columns as a tile has rows, {@link
- * #leftPitch} numbers from row to row. Tiles of eight by three read strips of {@value FloatTileKernel#WIDTH} columns as
- * either. Those of six by two have layouts of their own, for what is multiplied often, with room for an {@link #even}
- * number of rows: after an odd one a left factor has a row of zeros, and a right one a row of finite numbers. Strips as
- * they lie are multiplied in tiles of four by two.
+ * #leftPitch} numbers from row to row. Tiles of eight by three and of three by six read strips of {@value
+ * FloatTileKernel#WIDTH} columns as either. Those of six by two have layouts of their own, for what is multiplied
+ * often, with room for an {@link #even} number of rows: after an odd one a left factor has a row of zeros, and a right
+ * one a row of finite numbers. Strips as they lie are multiplied in tiles of four by two.
  *
  * <p>The class for doubles is generated from this one, see {@link VectorFloatTiles}.
  */
@@ -40,7 +40,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         this.height = shape.rows();
         this.span = shape.vectors() * LANES;
         this.stripHeight = shape == VectorTiles.SIX_BY_TWO ? 4 : height;
-        boolean asTheyLie = shape == VectorTiles.EIGHT_BY_THREE;
+        boolean asTheyLie = shape != VectorTiles.SIX_BY_TWO;
         this.stretch = asTheyLie ? WIDTH : VectorFloatTiles.RIGHT_PITCH;
         this.leftGroup = asTheyLie ? WIDTH : height;
         this.leftPitch = asTheyLie ? WIDTH : VectorFloatTiles.LEFT_PITCH;
@@ -243,7 +243,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         if (shape == VectorTiles.SIX_BY_TWO) {
             VectorFloatTiles.fourByTwo(left, a, right, b, count, before, p, after, c);
         } else {
-            VectorFloatTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+            tile(left, a, right, b, count, before, p, after, c);
         }
     }
 
@@ -308,10 +308,10 @@ final class VectorFloatTileKernel implements FloatTileKernel {
 
     private void tile(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            VectorFloatTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
-        } else {
-            VectorFloatTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+        switch (shape) {
+            case EIGHT_BY_THREE -> VectorFloatTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+            case THREE_BY_SIX -> VectorFloatTiles.threeBySix(left, a, right, b, count, before, p, after, c);
+            case SIX_BY_TWO -> VectorFloatTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
         }
     }
 
@@ -320,10 +320,17 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         float[] before = SUMMED_APART ? ZEROS : tile;
         float[] after = SUMMED_APART ? PRODUCT.get() : tile;
         int at = SUMMED_APART ? 0 : c;
-        for (int j = 0; j < WIDTH; j += span) {
-            for (int i = 0; i < ROWS; i += stripHeight) {
-                int of = at + i * WIDTH + j;
-                tileOfStrips(left, a + i, right, b + j, count, before, of, after, of);
+        if (shape == VectorTiles.THREE_BY_SIX) {
+            // Eight rows are no multiple of three.
+            for (int j = 0; j < WIDTH; j += LANES) {
+                VectorFloatTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
+            }
+        } else {
+            for (int j = 0; j < WIDTH; j += span) {
+                for (int i = 0; i < ROWS; i += stripHeight) {
+                    int of = at + i * WIDTH + j;
+                    tileOfStrips(left, a + i, right, b + j, count, before, of, after, of);
+                }
             }
         }
         if (SUMMED_APART) {

@@ -19,6 +19,10 @@ import jdk.incubator.vector.VectorSpecies;
  * rows besides the two places, and a profile of products of one row, it kept places in vector registers, at a tenth
  * less.
  *
+ * <p><b>32 registers, factors by instructions of their own.</b> On ARM a factor takes the place of a product, and the
+ * JVM's compiler fetches all factors of a row at once however the loop ends: of eight by three it put three sums aside.
+ * {@link #threeBySix} leaves five registers, and none is put aside.
+ *
  * <p><b>16 registers.</b> Checks of indices are a third of the instructions there, so {@link #sixByTwo} and {@link
  * #fourByTwo} are counted by {@code <}. What holds the compiler back from fetching ahead is a fence after each
  * factor: on the processors with 16 vector registers it is no instruction, and loads do not move across it. A turn of
@@ -142,6 +146,79 @@ final class VectorFloatTiles {
         s70.intoArray(after, c + 7 * WIDTH);
         s71.intoArray(after, c + 7 * WIDTH + LANES);
         s72.intoArray(after, c + 7 * WIDTH + 2 * LANES);
+    }
+
+    /** Multiplies three rows by six vectors: 18 sums, six vectors and three factors, for 32 registers. */
+    static void threeBySix(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s01 = FloatVector.fromArray(SPECIES, before, p + LANES);
+        FloatVector s02 = FloatVector.fromArray(SPECIES, before, p + 2 * LANES);
+        FloatVector s03 = FloatVector.fromArray(SPECIES, before, p + 3 * LANES);
+        FloatVector s04 = FloatVector.fromArray(SPECIES, before, p + 4 * LANES);
+        FloatVector s05 = FloatVector.fromArray(SPECIES, before, p + 5 * LANES);
+        FloatVector s10 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s11 = FloatVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        FloatVector s12 = FloatVector.fromArray(SPECIES, before, p + WIDTH + 2 * LANES);
+        FloatVector s13 = FloatVector.fromArray(SPECIES, before, p + WIDTH + 3 * LANES);
+        FloatVector s14 = FloatVector.fromArray(SPECIES, before, p + WIDTH + 4 * LANES);
+        FloatVector s15 = FloatVector.fromArray(SPECIES, before, p + WIDTH + 5 * LANES);
+        FloatVector s20 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s21 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        FloatVector s22 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + 2 * LANES);
+        FloatVector s23 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + 3 * LANES);
+        FloatVector s24 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + 4 * LANES);
+        FloatVector s25 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + 5 * LANES);
+        int apart = b - a;
+        int end = a + count * WIDTH;
+        for (int at = a; at < end; at += WIDTH) {
+            int of = at + apart;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
+            FloatVector b2 = FloatVector.fromArray(SPECIES, right, of + 2 * LANES);
+            FloatVector b3 = FloatVector.fromArray(SPECIES, right, of + 3 * LANES);
+            FloatVector b4 = FloatVector.fromArray(SPECIES, right, of + 4 * LANES);
+            FloatVector b5 = FloatVector.fromArray(SPECIES, right, of + 5 * LANES);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            s02 = a0.fma(b2, s02);
+            s03 = a0.fma(b3, s03);
+            s04 = a0.fma(b4, s04);
+            s05 = a0.fma(b5, s05);
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            s12 = a1.fma(b2, s12);
+            s13 = a1.fma(b3, s13);
+            s14 = a1.fma(b4, s14);
+            s15 = a1.fma(b5, s15);
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            s22 = a2.fma(b2, s22);
+            s23 = a2.fma(b3, s23);
+            s24 = a2.fma(b4, s24);
+            s25 = a2.fma(b5, s25);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s02.intoArray(after, c + 2 * LANES);
+        s03.intoArray(after, c + 3 * LANES);
+        s04.intoArray(after, c + 4 * LANES);
+        s05.intoArray(after, c + 5 * LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s12.intoArray(after, c + WIDTH + 2 * LANES);
+        s13.intoArray(after, c + WIDTH + 3 * LANES);
+        s14.intoArray(after, c + WIDTH + 4 * LANES);
+        s15.intoArray(after, c + WIDTH + 5 * LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s22.intoArray(after, c + 2 * WIDTH + 2 * LANES);
+        s23.intoArray(after, c + 2 * WIDTH + 3 * LANES);
+        s24.intoArray(after, c + 2 * WIDTH + 4 * LANES);
+        s25.intoArray(after, c + 2 * WIDTH + 5 * LANES);
     }
 
     /**

@@ -29,7 +29,7 @@ final class VectorTileKernel implements TileKernel {
         this.height = shape.rows();
         this.span = shape.vectors() * LANES;
         this.stripHeight = shape == VectorTiles.SIX_BY_TWO ? 4 : height;
-        boolean asTheyLie = shape == VectorTiles.EIGHT_BY_THREE;
+        boolean asTheyLie = shape != VectorTiles.SIX_BY_TWO;
         this.stretch = asTheyLie ? WIDTH : VectorDoubleTiles.RIGHT_PITCH;
         this.leftGroup = asTheyLie ? WIDTH : height;
         this.leftPitch = asTheyLie ? WIDTH : VectorDoubleTiles.LEFT_PITCH;
@@ -232,7 +232,7 @@ final class VectorTileKernel implements TileKernel {
         if (shape == VectorTiles.SIX_BY_TWO) {
             VectorDoubleTiles.fourByTwo(left, a, right, b, count, before, p, after, c);
         } else {
-            VectorDoubleTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+            tile(left, a, right, b, count, before, p, after, c);
         }
     }
 
@@ -297,10 +297,10 @@ final class VectorTileKernel implements TileKernel {
 
     private void tile(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
-        if (shape == VectorTiles.SIX_BY_TWO) {
-            VectorDoubleTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
-        } else {
-            VectorDoubleTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+        switch (shape) {
+            case EIGHT_BY_THREE -> VectorDoubleTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+            case THREE_BY_SIX -> VectorDoubleTiles.threeBySix(left, a, right, b, count, before, p, after, c);
+            case SIX_BY_TWO -> VectorDoubleTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
         }
     }
 
@@ -309,10 +309,17 @@ final class VectorTileKernel implements TileKernel {
         double[] before = SUMMED_APART ? ZEROS : tile;
         double[] after = SUMMED_APART ? PRODUCT.get() : tile;
         int at = SUMMED_APART ? 0 : c;
-        for (int j = 0; j < WIDTH; j += span) {
-            for (int i = 0; i < ROWS; i += stripHeight) {
-                int of = at + i * WIDTH + j;
-                tileOfStrips(left, a + i, right, b + j, count, before, of, after, of);
+        if (shape == VectorTiles.THREE_BY_SIX) {
+            // Eight rows are no multiple of three.
+            for (int j = 0; j < WIDTH; j += LANES) {
+                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
+            }
+        } else {
+            for (int j = 0; j < WIDTH; j += span) {
+                for (int i = 0; i < ROWS; i += stripHeight) {
+                    int of = at + i * WIDTH + j;
+                    tileOfStrips(left, a + i, right, b + j, count, before, of, after, of);
+                }
             }
         }
         if (SUMMED_APART) {

@@ -11,8 +11,14 @@ import jdk.incubator.vector.FloatVector;
  * loop stores, and makes each sum in the loop an object, 50 times slower, for as long as the process lives.
  */
 enum VectorTiles {
-    /** 24 sums, for machines with 32 vector registers: those with vectors of 512 bits, and all of ARM. */
+    /** 24 sums, for the 32 registers of machines with vectors of 512 bits. */
     EIGHT_BY_THREE(8, 3),
+
+    /**
+     * 18 sums, for shorter vectors, 32 registers, and an instruction for each factor: ARM. With vectors of up to 256
+     * bits: six of 512 are more than a strip.
+     */
+    THREE_BY_SIX(3, 6),
 
     /**
      * 12 sums, for 16 registers, where those of 8 by 3 are put aside and fetched again, at less than half of the speed.
@@ -40,9 +46,11 @@ enum VectorTiles {
     }
 
     static VectorTiles of(int bits, String architecture) {
+        if (bits == 512) {
+            return EIGHT_BY_THREE;
+        }
         // On ARM the fences of six by two are instructions, and there are 32 registers.
-        boolean sixteenRegisters = bits == 256 && !architecture.startsWith("aarch64");
-        return sixteenRegisters ? SIX_BY_TWO : EIGHT_BY_THREE;
+        return bits == 256 && !architecture.startsWith("aarch64") ? SIX_BY_TWO : THREE_BY_SIX;
     }
 
     /** Returns the rows of a tile. */

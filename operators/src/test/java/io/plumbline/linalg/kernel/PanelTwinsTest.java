@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 public class PanelTwinsTest {
 
-    /** The dimensions: tiles are 6 or 8 columns, strips 24 or 48, groups of strips 192 or 384. */
+    /** The dimensions: tiles are 3, 6 or 8 columns, strips 24 or 48, groups of strips 192 or 384. */
     private static final int[] DIMENSIONS = {1, 2, 3, 7, 8, 9, 23, 24, 25, 47, 48, 49, 95, 97, 130, 193, 385, 401};
 
     private static final int[] ROW_COUNTS = {1, 2, 7, 8, 9, 31, 127, 128};
@@ -43,7 +43,11 @@ public class PanelTwinsTest {
     private static final class Shapes {
         static List<UpdateKernel> all() {
             return Arrays.stream(VectorTiles.values())
-                    .filter(shape -> shape == VectorTiles.EIGHT_BY_THREE || VectorTiles.BITS == 256)
+                    .filter(shape -> switch (shape) {
+                        case EIGHT_BY_THREE -> true;
+                        case THREE_BY_SIX -> VectorTiles.BITS < 512;
+                        case SIX_BY_TWO -> VectorTiles.BITS == 256;
+                    })
                     .<UpdateKernel>map(VectorKernel::new)
                     .toList();
         }

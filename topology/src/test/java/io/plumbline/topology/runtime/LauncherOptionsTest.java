@@ -177,6 +177,24 @@ class LauncherOptionsTest {
         assertEquals(asked, Files.exists(trace));
     }
 
+    /** Tests ARM: with SVE, Java 17 makes an object of each vector of floats that becomes doubles. */
+    @ParameterizedTest
+    @CsvSource({
+        "17, aarch64, run --config x, true",
+        "17, aarch64, run --help, false",
+        "17, aarch64, check --config x, false",
+        "21, aarch64, run --config x, false",
+        "17, x86_64, run --config x, false"
+    })
+    void java17OnArmSumsRowsWithoutSve(
+            int major, String architecture, String arguments, boolean without, @TempDir Path folder) throws Exception {
+        Path release = Files.writeString(
+                folder.resolve("release"),
+                "MODULES=\"java.base jdk.incubator.vector\"\nOS_ARCH=\"%s\"\n".formatted(architecture));
+        String start = "release=%s; java=echo; java_major=%d; start cp %s".formatted(release, major, arguments);
+        assertEquals(without, said(start).contains(" -XX:UseSVE=0 "));
+    }
+
     private static String said(String script) throws Exception {
         Process bash = new ProcessBuilder("bash", "-c", ". deploy/distribution/java.sh; " + script)
                 .directory(Repository.ROOT.toFile())
