@@ -20,8 +20,8 @@ import jdk.incubator.vector.VectorSpecies;
  * less.
  *
  * <p><b>32 registers, factors by instructions of their own.</b> On ARM a factor takes the place of a product, and the
- * JVM's compiler fetches all factors of a row at once however the loop ends: of eight by three it put three sums aside.
- * {@link #threeBySix} leaves five registers, and none is put aside.
+ * JVM's compiler fetches all factors of a row at once however the loop ends: of eight by three, two or three sums lay
+ * on the stack. {@link #threeBySix} leaves five registers, and none is put aside.
  *
  * <p><b>16 registers.</b> Checks of indices are a third of the instructions there, so {@link #sixByTwo} and {@link
  * #fourByTwo} are counted by {@code <}. What holds the compiler back from fetching ahead is a fence after each

@@ -4,6 +4,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /**
  * A main class in a process of its own: it must not share heap, collector and compiler with what is measured.
@@ -23,6 +25,8 @@ final class ChildProcess implements AutoCloseable {
     private static final String UP = "up ";
     private static final String VECTORS = "jdk.incubator.vector";
     private static final long STOP_SECONDS = 15;
+
+    private static final Pattern VECTOR_OPTION = Pattern.compile("-XX:(UseAVX|UseSVE|MaxVectorSize)=\\d+");
 
     private final Process process;
     private final String said;
@@ -45,6 +49,7 @@ final class ChildProcess implements AutoCloseable {
         if (ModuleLayer.boot().findModule(VECTORS).isPresent()) {
             command.addAll(List.of("--add-modules", VECTORS));
         }
+        command.addAll(vectorOptions(ManagementFactory.getRuntimeMXBean().getInputArguments()));
         command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
         command.addAll(arguments);
         Process process = new ProcessBuilder(command)
@@ -58,6 +63,11 @@ final class ChildProcess implements AutoCloseable {
                     "the process of %s did not start: %s".formatted(main.getName(), Files.readString(log)));
         }
         return new ChildProcess(process, line.substring(UP.length()));
+    }
+
+    /** Returns the options that say which vectors there are: what runs beside this process has those of this one. */
+    static List<String> vectorOptions(List<String> options) {
+        return options.stream().filter(VECTOR_OPTION.asMatchPredicate()).toList();
     }
 
     /** Returns what it said when it was up. */
