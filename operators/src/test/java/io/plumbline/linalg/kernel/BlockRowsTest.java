@@ -21,7 +21,9 @@ class BlockRowsTest {
     void narrowerRowsMakeBlocksOfMore() {
         System.setProperty(Cores.PROPERTY, "1");
         assertEquals(264, blockRows(768, 256), "all of them, in whole tiles");
-        assertEquals(144, blockRows(2_048, 2_048 * 9));
+        assertEquals(264, blockRows(2_048, 256));
+        assertEquals(288, blockRows(2_048, 2_048 * 9));
+        assertEquals(144, blockRows(4_096, 144 * 9));
         assertEquals(144, blockRows(8_192, 10_000));
         assertEquals(384, blockRows(16, 10_000));
     }
