@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Accumulates the uncentred second moment {@code M = (1/N) Σ y yᵀ} of activation rows, one batch at a time.
  *
  * <p><b>Size.</b> {@code 4 d(d+3)} bytes: 2.4 MB at d = 768, 17 MB at 2,048; and a {@link FloatPanel} of rows
- * that wait, once {@code addFloats} was called. <b>Cost.</b> {@code d(d+1)} flops a row.
+ * that wait, from {@code addFloats} to the next {@link #state()}. <b>Cost.</b> {@code d(d+1)} flops a row.
  * <p><b>Accuracy.</b> {@link #add} works in double: the sum of N products has a relative error of at most about {@code
  * N 2^-53} on the diagonal, where all terms are non-negative, and on integer-valued rows every sum below {@code 2^53}
  * is exact, in any order and any split. {@code addFloats} is twice as fast on rows that are floats: it multiplies in
@@ -36,7 +36,7 @@ public final class SecondMomentAccumulator {
     private final double[] state;
     private final UpdateKernel kernel = UpdateKernels.kernel();
 
-    /** Rows counted in {@link #rows} and not yet in {@link #state}. */
+    /** Rows counted in {@link #rows} and not yet in {@link #state}; none is kept for a moment that gets no more. */
     private @Nullable FloatPanel waiting;
 
     private SecondMomentAccumulator(int dimension, long rows, double[] state) {
@@ -279,6 +279,7 @@ public final class SecondMomentAccumulator {
         FloatPanel panel = waiting;
         if (panel != null) {
             panel.drainTo(state);
+            waiting = null;
         }
         return state;
     }

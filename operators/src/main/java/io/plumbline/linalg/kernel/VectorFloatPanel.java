@@ -41,26 +41,28 @@ final class VectorFloatPanel extends FloatPanel {
     private final VectorFloatTileKernel kernel;
 
     /**
-     * An array for each batch. In one, those of d = 2,048 were 4 MiB: half of a region of G1 as the launcher sets it,
-     * which makes it a piece of the old generation that takes a whole one.
+     * Room for each batch. In one, those of d = 2,048 would be 4 MiB: half of a region of G1 as the launcher sets it,
+     * and so a whole one.
      */
-    private final float[][] batches;
+    private final FloatRoom[] batches;
 
     VectorFloatPanel(int dimension, VectorFloatTileKernel kernel) {
         super(dimension, kernel.stretch());
         this.kernel = kernel;
-        batches =
-                new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * WIDTH * ROWS + HALF_LANES];
+        batches = new FloatRoom[capacity(dimension) / ROWS];
+        for (int batch = 0; batch < batches.length; batch++) {
+            batches[batch] = FloatRoom.piece(VectorTiles.strips(dimension, WIDTH) * WIDTH * ROWS + HALF_LANES);
+        }
     }
 
     @Override
     public float[] array(int row) {
-        return batches[row / ROWS];
+        return batches[row / ROWS].array();
     }
 
     @Override
     public int index(int row, int column) {
-        return column * ROWS + row % ROWS * stretch();
+        return batches[row / ROWS].start() + column * ROWS + row % ROWS * stretch();
     }
 
     @Override
@@ -98,8 +100,8 @@ final class VectorFloatPanel extends FloatPanel {
                         leftArray(left, from),
                         leftStart(from, i),
                         ROWS,
-                        batches[from / ROWS],
-                        index(0, j),
+                        array(from),
+                        index(from, j),
                         ROWS,
                         Math.min(ROWS, count - from),
                         rows,
@@ -129,18 +131,17 @@ final class VectorFloatPanel extends FloatPanel {
         }
         for (int from = 0; from < count; from += ROWS) {
             int batch = Math.min(ROWS, count - from);
-            kernel.layOutLeft(
-                    batches[from / ROWS], index(0, i), stretch(), ROWS, batch, left, from / ROWS * size, ROWS);
+            kernel.layOutLeft(array(from), index(from, i), stretch(), ROWS, batch, left, from / ROWS * size, ROWS);
         }
         return left;
     }
 
     private float[] leftArray(float[] left, int from) {
-        return kernel.rightIsLeft() ? batches[from / ROWS] : left;
+        return kernel.rightIsLeft() ? array(from) : left;
     }
 
     private int leftStart(int from, int i) {
-        return kernel.rightIsLeft() ? index(0, i) : from / ROWS * kernel.leftSize(ROWS);
+        return kernel.rightIsLeft() ? index(from, i) : from / ROWS * kernel.leftSize(ROWS);
     }
 
     /** Adds the square on the diagonal that begins with row i. */
@@ -152,8 +153,8 @@ final class VectorFloatPanel extends FloatPanel {
                     leftArray(left, from),
                     leftStart(from, i),
                     ROWS,
-                    batches[from / ROWS],
-                    index(0, i),
+                    array(from),
+                    index(from, i),
                     ROWS,
                     batch,
                     rows,
@@ -215,15 +216,16 @@ final class VectorFloatPanel extends FloatPanel {
     @Override
     void addSums(double[] sums, int count) {
         for (int from = 0; from < count; from += ROWS) {
-            addBatch(sums, batches[from / ROWS], Math.min(ROWS, count - from));
+            addBatch(sums, from, Math.min(ROWS, count - from));
         }
     }
 
-    private void addBatch(double[] sums, float[] values, int count) {
+    private void addBatch(double[] sums, int first, int count) {
+        float[] values = array(first);
         int stretch = stretch();
         int whole = dimension() / stretch * stretch;
         for (int start = 0; start < whole; start += stretch) {
-            int from = start * ROWS;
+            int from = index(first, start);
             if (stretch == WIDTH) {
                 for (int column = 0; column < WIDTH; column += 6 * HALF_LANES) {
                     addSix(values, from + column, count, sums, start + column);
@@ -233,7 +235,7 @@ final class VectorFloatPanel extends FloatPanel {
             }
         }
         for (int column = whole; column < dimension(); column++) {
-            int at = index(0, whole) + column - whole;
+            int at = index(first, whole) + column - whole;
             for (int row = 0; row < count; row++) {
                 sums[column] += values[at + row * stretch];
             }

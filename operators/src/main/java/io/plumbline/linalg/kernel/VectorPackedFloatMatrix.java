@@ -25,14 +25,14 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     /** Rows there is room for. */
     private final int room;
 
-    private final float[] strips;
+    private final FloatRoom strips;
 
     VectorPackedFloatMatrix(MatrixRows b, VectorFloatTileKernel kernel) {
         super(b.rows(), b.columns());
         this.kernel = kernel;
         int m = b.rows();
         room = VectorFloatTileKernel.even(m);
-        strips = new float[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, room)];
+        strips = FloatRoom.whole(Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, room));
         Cores.each(VectorTiles.strips(b.columns(), WIDTH), strip -> {
             int column = strip * WIDTH;
             double[] row = new double[Math.min(WIDTH, b.columns() - column)];
@@ -41,7 +41,7 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
                 for (int from = 0; from < row.length; from += kernel.stretch()) {
                     int target = index(h, column + from) - from;
                     for (int j = from; j < Math.min(from + kernel.stretch(), row.length); j++) {
-                        strips[target + j] = (float) row[j];
+                        strips.array()[target + j] = (float) row[j];
                     }
                 }
             }
@@ -50,7 +50,7 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
 
     /** Returns where a row of the stretch that begins with {@code column} lies. */
     private int index(int row, int column) {
-        return column * room + row * kernel.stretch();
+        return strips.start() + column * room + row * kernel.stretch();
     }
 
     @Override
@@ -58,12 +58,14 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
         int m = rows();
         int squares = VectorTiles.strips(a.rows(), WIDTH);
         float[] left = layOut(a, squares);
-        float[] sums = new float[squares * SQUARE];
-        float[] product = new float[SQUARE];
+        // The squares' sums, and a product behind them.
+        FloatRoom work = FloatRoom.piece((squares + 1) * SQUARE);
+        float[] sums = work.array();
+        int product = work.start() + squares * SQUARE;
         for (int column = 0; column < columns(); column += WIDTH) {
             int length = Math.min(WIDTH, columns() - column);
             for (int row = 0; row < a.rows(); row++) {
-                System.arraycopy(bias, column, sums, row * WIDTH, length);
+                System.arraycopy(bias, column, sums, work.start() + row * WIDTH, length);
             }
             for (int h = 0; h < m; h += INNER) {
                 int count = Math.min(INNER, m - h);
@@ -71,20 +73,19 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
                 for (int i = 0; i < squares; i++) {
                     int rows = Math.min(WIDTH, a.rows() - i * WIDTH);
                     int from = i * kernel.leftSize(room) + h * kernel.leftPitch();
-                    kernel.square(left, from, room, strips, right, room, count, rows, length, product, 0);
-                    addTo(sums, i * SQUARE, product, rows * WIDTH);
+                    kernel.square(left, from, room, strips.array(), right, room, count, rows, length, sums, product);
+                    addTo(sums, work.start() + i * SQUARE, product, rows * WIDTH);
                 }
             }
             for (int row = 0; row < a.rows(); row++) {
-                handOver(row, column, sums, length, sink);
+                handOver(row, column, sums, work.start() + row * WIDTH, length, sink);
             }
         }
     }
 
     /** Hands over those vectors of a row that have a value above its level, neighbours together. */
-    private static void handOver(int row, int column, float[] sums, int length, Sink sink) {
+    private static void handOver(int row, int column, float[] sums, int at, int length, Sink sink) {
         float level = sink.level(row);
-        int at = row * WIDTH;
         int start = 0;
         for (int j = 0; j < length; j += LANES) {
             // What lies beyond the row in its last vector may be above, and is not handed over.
@@ -107,14 +108,14 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     public void copyRow(int row, float[] target) {
         for (int column = 0; column < columns(); column += kernel.stretch()) {
             int length = Math.min(kernel.stretch(), columns() - column);
-            System.arraycopy(strips, index(row, column), target, column, length);
+            System.arraycopy(strips.array(), index(row, column), target, column, length);
         }
     }
 
-    private static void addTo(float[] sums, int at, float[] product, int length) {
+    private static void addTo(float[] sums, int at, int product, int length) {
         for (int j = 0; j < length; j += LANES) {
             FloatVector.fromArray(SPECIES, sums, at + j)
-                    .add(FloatVector.fromArray(SPECIES, product, j))
+                    .add(FloatVector.fromArray(SPECIES, sums, product + j))
                     .intoArray(sums, at + j);
         }
     }

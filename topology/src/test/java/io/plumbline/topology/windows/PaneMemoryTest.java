@@ -1,12 +1,15 @@
 package io.plumbline.topology.windows;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.HeapUse;
 import io.plumbline.topology.config.MonitorConfig;
@@ -21,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.kafka.streams.state.Stores;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -59,6 +63,25 @@ class PaneMemoryTest {
                 Math.abs(measured - expected) < 0.25 * expected,
                 "estimated %d bytes, measured %d".formatted(expected, measured));
         assertTrue(stores.get(0).knows("site-0"), "kept until measured");
+    }
+
+    /** A commit reads each pane's moment: one that gets no more rows holds none of the room for them. */
+    @Test
+    void rowsThatWaitTakeHeapUntilTheirMomentIsRead() {
+        int width = 1_024;
+        List<SecondMomentAccumulator> moments = new ArrayList<>();
+        for (int pane = 0; pane < 12; pane++) {
+            moments.add(SecondMomentAccumulator.ofDimension(width));
+        }
+        HeapUse before = HeapUse.now();
+        moments.forEach(moment -> moment.addFloats(Matrix.zeros(1, width)));
+        long waiting = HeapUse.now().since(before);
+        long expected = moments.size() * 4L * width * FloatPanel.capacity(width);
+        assertTrue(waiting > 0.8 * expected, "%d bytes of %d".formatted(waiting, expected));
+        moments.forEach(SecondMomentAccumulator::state);
+        long read = HeapUse.now().since(before);
+        assertTrue(read < 0.5 * expected, "%d bytes of %d".formatted(read, expected));
+        assertEquals(1, moments.get(0).rows());
     }
 
     private static PaneStore<SiteClock> filled(MonitorConfig config, int panes, int components) {
