@@ -3,13 +3,15 @@ package io.plumbline.linalg.kernel;
 /**
  * Room for floats that is to begin with a line of the cache: {@code array[start ..]}.
  *
- * <p>A vector of 512 bits that is read from two lines is read twice, and one of 256 bits every second time; products
- * take a tenth longer. Java begins an array anywhere, and a collector moves it. But what takes half a region of G1 or
- * more begins with the region and stays there, its numbers {@value #HEADER_BYTES} bytes behind. So large room is an
- * array of its own, and smaller room a piece of a slab that fills a region of 8 MiB, which is what the launcher sets.
- * With other collectors, or regions that are larger, room begins anywhere as before, and numbers are the same.
+ * <p>A vector that lies in two lines is read twice: where its array begins anywhere, nearly every one of 512 bits and
+ * every second one of 256. Products take up to a tenth longer then. Java begins an array anywhere, and a collector
+ * moves it. But what takes half a region of G1 or more begins with the region and stays there, its numbers {@value
+ * #HEADER_BYTES} bytes behind. So large room is an array of its own, and smaller room a piece of a slab that fills a
+ * region of 8 MiB, which is what the launcher sets. With other collectors, or larger regions, room begins anywhere, and
+ * results are the same.
  *
- * <p>A slab lives as long as anything in it: {@link #piece} is for what is soon given up.
+ * <p>A slab lives as long as anything in it, and the newest one for good: {@link #piece} is for what is soon given up.
+ * Safe for any number of threads.
  */
 record FloatRoom(float[] array, int start) {
 
@@ -25,7 +27,7 @@ record FloatRoom(float[] array, int start) {
     /** Floats of an array that fills a region. */
     private static final int SLAB = ((8 << 20) - HEADER_BYTES) / Float.BYTES;
 
-    /** Less than that is multiplied too seldom to matter, and is an array of its own. */
+    /** Less than that is an array of its own: a few narrow rows do not make a process hold a slab. */
     private static final int LEAST = 1 << 14;
 
     // The slab that pieces are cut from, and where the next one begins; under the lock of the class.

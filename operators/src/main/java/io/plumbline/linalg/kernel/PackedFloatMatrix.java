@@ -30,7 +30,8 @@ public abstract class PackedFloatMatrix {
 
     /**
      * Entries of A that are worked on together, 2.25 MiB: for each block all of B passes by, from memory. Larger blocks
-     * are faster even where they are three times the second-level cache, but they are read again for each strip of B.
+     * were faster even at three times a second-level cache of 2 MiB; but they are read again for each strip of B, from
+     * a cache that others may share.
      */
     private static final int BLOCK_ENTRIES = 288 * 2_048;
 

@@ -26,7 +26,8 @@ import org.apache.kafka.streams.StreamsConfig;
  *
  * <pre>
  * pane, live            4 d (d + 3) + s (4 w + 136)
- * rows that wait        4 d {@link FloatPanel#capacity}, in each live pane where rows came since the last commit
+ * rows that wait        4 d {@link FloatPanel#capacity}, in each live pane where rows are read: at most, since only
+ *                       panes that got rows since the last commit hold them
  * pane, in a store      4 d (d + 3) + 2 s (4 w + 16)
  * request totals, live  {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 192), for p directions of requests
  * in a store, sent       1.5 and 1 times {@link RequestTotals#DEFAULT_CAPACITY} (8 p + 45)
