@@ -1,5 +1,6 @@
 package io.plumbline.topology;
 
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.time.Duration;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -16,6 +18,7 @@ import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
@@ -24,6 +27,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 
@@ -60,6 +64,40 @@ public final class BrokerClient {
             admin.createTopics(List.of(new NewTopic(name, partitions, (short) replication).configs(settings)))
                     .all()
                     .get();
+            awaitPartitions(admin, name, partitions);
+        }
+    }
+
+    /** Gives a topic more partitions than it has. */
+    public void growTopic(String name, int partitions) throws Exception {
+        try (Admin admin = Admin.create(properties())) {
+            admin.createPartitions(Map.of(name, NewPartitions.increaseTo(partitions)))
+                    .all()
+                    .get();
+            awaitPartitions(admin, name, partitions);
+        }
+    }
+
+    /** Waits until the broker that answers knows what the controller has decided: it learns of it a moment later. */
+    private static void awaitPartitions(Admin admin, String topic, int partitions) throws InterruptedException {
+        awaitThat(() -> partitions(admin, topic) == partitions, () -> "%s has not %d partitions"
+                .formatted(topic, partitions));
+    }
+
+    /** Returns how many partitions a topic has; 0 where the broker knows none of its name. */
+    private static int partitions(Admin admin, String topic) {
+        try {
+            return admin.describeTopics(List.of(topic))
+                    .allTopicNames()
+                    .get()
+                    .get(topic)
+                    .partitions()
+                    .size();
+        } catch (ExecutionException e) {
+            assertInstanceOf(UnknownTopicOrPartitionException.class, e.getCause());
+            return 0;
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

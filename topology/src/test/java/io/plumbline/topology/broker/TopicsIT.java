@@ -31,7 +31,6 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
-import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.config.ConfigResource;
@@ -115,7 +114,7 @@ class TopicsIT {
         MonitorConfig config = MonitorConfig.load(file);
         assertEquals(1, Topics.prepare(config).sourcePartitions());
         assertEquals(1, Topics.prepare(config).sourcePartitions());
-        admin.createPartitions(Map.of("ga", NewPartitions.increaseTo(3))).all().get();
+        client.growTopic("ga", 3);
         StartException refused = assertThrows(StartException.class, () -> Topics.prepare(config));
         assertTrue(
                 String.valueOf(refused.getMessage())

@@ -23,7 +23,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewPartitions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -137,11 +136,7 @@ class ChangedSourceIT {
             Pages pages = new Pages(runtime.httpAddress());
             awaitReady(pages, "ok");
             assertEquals(0, pages.value(UNREAD));
-            try (Admin admin = Admin.create(client.properties())) {
-                admin.createPartitions(Map.of("activations", NewPartitions.increaseTo(5)))
-                        .all()
-                        .get();
-            }
+            client.growTopic("activations", 5);
             awaitReady(pages, "topic \"activations\" has 5 partitions and 2 are read");
             assertEquals(3, pages.value(UNREAD));
             assertEquals(200, pages.status("/healthz"));
