@@ -8,7 +8,8 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * B in strips of {@value FloatTileKernel#WIDTH} columns, which are read one after the other while the block of A stays
  * in the second-level cache. A square of the product is summed in registers over {@value #INNER} entries and then added
- * to what was summed before.
+ * to what was summed before. For every second strip that begins with the last entries and rows: where the block of A is
+ * larger than the cache, those are still there.
  */
 final class VectorPackedFloatMatrix extends PackedFloatMatrix {
 
@@ -62,20 +63,32 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
         FloatRoom work = FloatRoom.piece((squares + 1) * SQUARE);
         float[] sums = work.array();
         int product = work.start() + squares * SQUARE;
+        int pieces = (m + INNER - 1) / INNER;
         for (int column = 0; column < columns(); column += WIDTH) {
             int length = Math.min(WIDTH, columns() - column);
             for (int row = 0; row < a.rows(); row++) {
                 System.arraycopy(bias, column, sums, work.start() + row * WIDTH, length);
             }
-            for (int h = 0; h < m; h += INNER) {
-                int count = Math.min(INNER, m - h);
-                int right = index(h, column);
-                for (int i = 0; i < squares; i++) {
-                    int rows = Math.min(WIDTH, a.rows() - i * WIDTH);
-                    int from = i * kernel.leftSize(room) + h * kernel.leftPitch();
-                    kernel.square(left, from, room, strips.array(), right, room, count, rows, length, sums, product);
-                    addTo(sums, work.start() + i * SQUARE, product, rows * WIDTH);
-                }
+            boolean backwards = column / WIDTH % 2 > 0;
+            for (int turn = 0; turn < pieces * squares; turn++) {
+                int place = backwards ? pieces * squares - 1 - turn : turn;
+                int h = place / squares * INNER;
+                int i = place % squares;
+                int rows = Math.min(WIDTH, a.rows() - i * WIDTH);
+                int from = i * kernel.leftSize(room) + h * kernel.leftPitch();
+                kernel.square(
+                        left,
+                        from,
+                        room,
+                        strips.array(),
+                        index(h, column),
+                        room,
+                        Math.min(INNER, m - h),
+                        rows,
+                        length,
+                        sums,
+                        product);
+                addTo(sums, work.start() + i * SQUARE, product, rows * WIDTH);
             }
             for (int row = 0; row < a.rows(); row++) {
                 handOver(row, column, sums, work.start() + row * WIDTH, length, sink);

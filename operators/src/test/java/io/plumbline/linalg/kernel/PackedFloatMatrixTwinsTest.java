@@ -20,7 +20,15 @@ import org.junit.jupiter.params.provider.MethodSource;
 class PackedFloatMatrixTwinsTest {
 
     private static final int[][] SIZES = {
-        {1, 1, 1}, {3, 2, 5}, {7, 9, 47}, {8, 128, 48}, {9, 129, 49}, {17, 257, 95}, {64, 31, 97}, {13, 700, 300}
+        {1, 1, 1},
+        {3, 2, 5},
+        {7, 9, 47},
+        {8, 128, 48},
+        {9, 129, 49},
+        {17, 257, 95},
+        {64, 31, 97},
+        {13, 700, 300},
+        {100, 300, 150}
     };
 
     static Stream<Arguments> sizes() {

@@ -186,29 +186,30 @@ public class PanelTwinsTest {
 
     /**
      * Tests wide rows, of which several batches are added while an entry is at hand: any number of them, the last one
-     * full or not.
+     * full or not. Of the wider ones the moment's lines are read first.
      */
     @ParameterizedTest
     @MethodSource("kernels")
     void severalBatchesGiveTheBitsOfOneAfterTheOther(UpdateKernel kernel) {
-        int d = FloatPanel.NARROW + 5;
-        assertEquals(FloatPanel.MOST_BATCHES * FloatPanel.ROWS, FloatPanel.capacity(d));
-        for (int n : new int[] {256, 384, 385, 512, 683}) {
-            float[] x = floats(d, n);
-            // So large that sums are rounded: their order shows.
-            double[] oneByOne = new double[d + d * (d + 1) / 2];
-            Arrays.fill(oneByOne, Math.PI * 0x1p40);
-            double[] together = oneByOne.clone();
-            FloatPanel panel = kernel.floats(d);
-            for (int row = 0; row < n; row++) {
-                panel.add(x, row * d);
-                if (panel.rows() == FloatPanel.ROWS) {
-                    panel.drainTo(oneByOne);
+        for (int d : new int[] {FloatPanel.NARROW + 5, 1_029}) {
+            assertEquals(FloatPanel.MOST_BATCHES * FloatPanel.ROWS, FloatPanel.capacity(d));
+            for (int n : new int[] {256, 384, 385, 512, 683}) {
+                float[] x = floats(d, n);
+                // So large that sums are rounded: their order shows.
+                double[] oneByOne = new double[d + d * (d + 1) / 2];
+                Arrays.fill(oneByOne, Math.PI * 0x1p40);
+                double[] together = oneByOne.clone();
+                FloatPanel panel = kernel.floats(d);
+                for (int row = 0; row < n; row++) {
+                    panel.add(x, row * d);
+                    if (panel.rows() == FloatPanel.ROWS) {
+                        panel.drainTo(oneByOne);
+                    }
                 }
+                panel.drainTo(oneByOne);
+                sum(kernel, x, d, n, together);
+                assertArrayEquals(oneByOne, together, "%s, %d rows of %d".formatted(kernel, n, d));
             }
-            panel.drainTo(oneByOne);
-            sum(kernel, x, d, n, together);
-            assertArrayEquals(oneByOne, together, kernel + ", rows " + n);
         }
     }
 
