@@ -35,16 +35,16 @@ public record DavisKahanBounds(
 
     /** The bounds for a window against a baseline. */
     public static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window) {
-        return of(baseline, window, window.moment().distance(baseline.moment()));
+        return of(baseline, window, MomentShift.between(baseline.moment(), window.moment()));
     }
 
-    /** @param norm of the shift, Frobenius */
-    static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, double norm) {
+    static DavisKahanBounds of(ActiveSubspace baseline, ActiveSubspace window, MomentShift shift) {
         baseline.subspace().requireComparable(window.subspace());
         int rank = baseline.rank();
         int dimension = baseline.dimension();
+        double norm = shift.norm();
         double largest = FaithfulnessGap.largest(rank, dimension);
-        GapBound waterFilling = GapBound.of(waterFilling(baseline, window), largest);
+        GapBound waterFilling = GapBound.of(waterFilling(baseline, window, shift.traceless()), largest);
         if (rank == dimension) {
             return new DavisKahanBounds(null, false, null, null, waterFilling);
         }
@@ -93,19 +93,11 @@ public record DavisKahanBounds(
         return Math.hypot(first, second);
     }
 
-    private static double waterFilling(ActiveSubspace baseline, ActiveSubspace window) {
+    private static double waterFilling(ActiveSubspace baseline, ActiveSubspace window, double tracelessShift) {
         int rank = baseline.rank();
         double exchanged = ExchangeCosts.cheapestFirst(baseline.atLeast(), baseline.atMost(), rank)
                 .plus(ExchangeCosts.cheapestFirst(window.atLeast(), window.atMost(), rank))
-                .largestBelowRoot(Math.sqrt(2.0) * tracelessShift(baseline.moment(), window.moment()));
+                .largestBelowRoot(Math.sqrt(2.0) * tracelessShift);
         return Math.sqrt(2.0 * exchanged);
-    }
-
-    /**
-     * Returns {@code ‖E − (tr E/d) I‖_F}: a multiple of the identity moves no eigenvector, only the rest of the shift
-     * counts.
-     */
-    private static double tracelessShift(Matrix before, Matrix after) {
-        return after.distance(before, (after.trace() - before.trace()) / after.rows());
     }
 }

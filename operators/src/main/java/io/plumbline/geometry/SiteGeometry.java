@@ -241,14 +241,14 @@ public final class SiteGeometry {
 
     private GapAssessment assess(
             SecondMoment window, ActiveSubspace active, Subspace reference, @Nullable String referenceReason) {
-        double shiftNorm = active.moment().distance(baseline.moment());
+        MomentShift shift = MomentShift.between(baseline.moment(), active.moment());
         double trace = window.trace();
         Apart fromReference = Apart.of(reference, active.subspace());
         Apart fromBaseline = Apart.of(baseline.subspace(), active.subspace());
         List<EnergyTerms> lost = EnergyTerms.of(List.of(fromReference, fromBaseline), active);
         EnergyTerms lostByExplainer = lost.get(0);
         EnergyTerms lostByBaseline = lost.get(1);
-        DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shiftNorm);
+        DavisKahanBounds bounds = DavisKahanBounds.of(baseline, active, shift);
         FaithfulnessGapBounds gapBounds = FaithfulnessGapBounds.of(active, lostByExplainer);
         FaithfulnessGap gap = FaithfulnessGap.of(fromReference);
 
@@ -262,8 +262,8 @@ public final class SiteGeometry {
                 ? "the spectra of baseline and window overlap at the rank: this bound does not exist"
                 : noEigengap;
         return new AssessmentBuilder()
-                .put(SECOND_MOMENT_SHIFT, null, () -> shiftNorm)
-                .put(SECOND_MOMENT_SHIFT_RATIO, null, () -> shiftNorm / baselineNorm)
+                .put(SECOND_MOMENT_SHIFT, null, shift::norm)
+                .put(SECOND_MOMENT_SHIFT_RATIO, null, () -> shift.norm() / baselineNorm)
                 .put(EIGENGAP_BASELINE, noEigengap, () -> eigengap(baseline))
                 .put(EIGENGAP_WINDOW, noEigengap, () -> eigengap(active))
                 .put(FAITHFULNESS_GAP, noGap, gap::value)

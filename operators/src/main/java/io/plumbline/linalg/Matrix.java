@@ -153,50 +153,47 @@ public record Matrix(int rows, int columns, double[] values) {
 
     /** Returns {@code ||this - other||_F}. The difference is not made. */
     public double distance(Matrix other) {
-        return distance(other, 0.0);
+        requireSameShape(other);
+        return distance(other.values, columns, false);
     }
 
-    /** Returns {@code ||this - other - onDiagonal I||_F}. The difference is not made. */
-    public double distance(Matrix other, double onDiagonal) {
+    /** Returns {@link #distance} of what is below the diagonals. */
+    public double distanceBelowDiagonal(Matrix other) {
         requireSameShape(other);
-        return distance(other.values, columns, onDiagonal);
+        return distance(other.values, columns, true);
     }
 
     /** Returns the Frobenius norm of what is left when {@code row}, as long as one of these, is taken from each. */
     public double distanceToRow(double[] row) {
-        return distance(row, 0, 0.0);
+        return distance(row, 0, false);
     }
 
     /**
-     * Returns the norm of what is left when the row at {@code i * pitch} of {@code others} is taken from row i, and a
-     * number from the diagonal.
+     * Returns the norm of what is left when the row at {@code i * pitch} of {@code others} is taken from row i, or from
+     * its first i entries alone.
      */
-    private double distance(double[] others, int pitch, double onDiagonal) {
+    private double distance(double[] others, int pitch, boolean belowDiagonal) {
         double[] sums = new double[(rows + ROWS - 1) / ROWS];
         Cores.each(sums.length, 3.0 * values.length, part -> {
             double[] left = new double[columns];
             for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, rows); i++) {
-                System.arraycopy(values, i * columns, left, 0, columns);
-                take(others, i * pitch, onDiagonal, i, left, 0);
-                sums[part] += Kernels.dot(left, 0, left, 0, columns);
+                int count = belowDiagonal ? Math.min(i, columns) : columns;
+                System.arraycopy(values, i * columns, left, 0, count);
+                Kernels.addScaled(-1.0, others, i * pitch, left, 0, count);
+                sums[part] += Kernels.dot(left, 0, left, 0, count);
             }
         });
         double sum = Arrays.stream(sums).sum();
         if (sum >= SAFE_LEAST && sum <= SAFE_MOST) {
             return Math.sqrt(sum);
         }
-        Matrix left = copy();
+        Matrix left = Matrix.zeros(rows, columns);
         for (int i = 0; i < rows; i++) {
-            take(others, i * pitch, onDiagonal, i, left.values, i * columns);
+            int count = belowDiagonal ? Math.min(i, columns) : columns;
+            System.arraycopy(values, i * columns, left.values, i * columns, count);
+            Kernels.addScaled(-1.0, others, i * pitch, left.values, i * columns, count);
         }
         return left.frobeniusNorm();
-    }
-
-    private void take(double[] others, int from, double onDiagonal, int row, double[] left, int at) {
-        Kernels.addScaled(-1.0, others, from, left, at, columns);
-        if (row < columns) {
-            left[at + row] -= onDiagonal;
-        }
     }
 
     /** Sums the squares in four sums, so that an addition need not wait for the one before. */

@@ -67,11 +67,12 @@ public final class SecondMoment {
                 values[i * dimension + j] = state[next++] / rows;
             }
         }
-        // Mirrored tile by tile: a column at a time would miss the cache at every entry.
-        for (int top = 0; top < dimension; top += TILE) {
-            for (int left = 0; left <= top; left += TILE) {
-                for (int i = top; i < Math.min(top + TILE, dimension); i++) {
-                    for (int j = left; j < Math.min(left + TILE, i); j++) {
+        // Mirrored tile by tile: a column at a time would miss the cache at every entry. Rows are written to their
+        // ends.
+        for (int left = 0; left < dimension; left += TILE) {
+            for (int top = left; top < dimension; top += TILE) {
+                for (int j = left; j < Math.min(left + TILE, dimension); j++) {
+                    for (int i = Math.max(top, j + 1); i < Math.min(top + TILE, dimension); i++) {
                         values[j * dimension + i] = values[i * dimension + j];
                     }
                 }

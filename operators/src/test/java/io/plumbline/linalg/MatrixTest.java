@@ -27,19 +27,23 @@ class MatrixTest {
         double ofRow = left.frobeniusNorm();
         assertEquals(ofRow, one.distanceToRow(row), 1e-13 * ofRow);
         assertEquals(0.0, one.distance(one.copy()));
-        double onDiagonal = 0.7 * size;
-        Matrix apart = one.minus(other);
-        for (int i = 0; i < Math.min(rows, columns); i++) {
-            apart.set(i, i, apart.get(i, i) - onDiagonal);
+        Matrix below = one.minus(other);
+        for (int i = 0; i < rows; i++) {
+            for (int j = i; j < columns; j++) {
+                below.set(i, j, 0.0);
+            }
         }
-        double withoutDiagonal = apart.frobeniusNorm();
-        assertEquals(withoutDiagonal, one.distance(other, onDiagonal), 1e-13 * withoutDiagonal);
+        double ofBelow = below.frobeniusNorm();
+        assertEquals(ofBelow, one.distanceBelowDiagonal(other), 1e-13 * ofBelow);
     }
 
     @ParameterizedTest
     @CsvSource({"3, 4", "4, 3"})
     void aDistanceNeedsTheSameShape(int rows, int columns) {
-        assertThrows(IllegalArgumentException.class, () -> Matrix.zeros(3, 3).distance(Matrix.zeros(rows, columns)));
+        Matrix square = Matrix.zeros(3, 3);
+        Matrix other = Matrix.zeros(rows, columns);
+        assertThrows(IllegalArgumentException.class, () -> square.distance(other));
+        assertThrows(IllegalArgumentException.class, () -> square.distanceBelowDiagonal(other));
     }
 
     private static Matrix random(int rows, int columns, double size, long seed) {
