@@ -148,6 +148,30 @@ public final class Kernels {
         return (a + b) + (c + e);
     }
 
+    /** The squared distance of two stretches, summed as {@link #dot} is. */
+    static double squaredDistance(double[] x, int xOffset, double[] y, int yOffset, int length) {
+        double a = 0.0;
+        double b = 0.0;
+        double c = 0.0;
+        double e = 0.0;
+        int j = 0;
+        for (; j + 4 <= length; j += 4) {
+            double first = x[xOffset + j] - y[yOffset + j];
+            double second = x[xOffset + j + 1] - y[yOffset + j + 1];
+            double third = x[xOffset + j + 2] - y[yOffset + j + 2];
+            double fourth = x[xOffset + j + 3] - y[yOffset + j + 3];
+            a += first * first;
+            b += second * second;
+            c += third * third;
+            e += fourth * fourth;
+        }
+        for (; j < length; j++) {
+            double one = x[xOffset + j] - y[yOffset + j];
+            a += one * one;
+        }
+        return (a + b) + (c + e);
+    }
+
     private static void requireInner(int left, int right, Matrix a, Matrix b) {
         if (left != right) {
             throw new IllegalArgumentException(

@@ -175,12 +175,9 @@ public record Matrix(int rows, int columns, double[] values) {
     private double distance(double[] others, int pitch, boolean belowDiagonal) {
         double[] sums = new double[(rows + ROWS - 1) / ROWS];
         Cores.each(sums.length, 3.0 * values.length, part -> {
-            double[] left = new double[columns];
             for (int i = part * ROWS; i < Math.min((part + 1) * ROWS, rows); i++) {
                 int count = belowDiagonal ? Math.min(i, columns) : columns;
-                System.arraycopy(values, i * columns, left, 0, count);
-                Kernels.addScaled(-1.0, others, i * pitch, left, 0, count);
-                sums[part] += Kernels.dot(left, 0, left, 0, count);
+                sums[part] += Kernels.squaredDistance(values, i * columns, others, i * pitch, count);
             }
         });
         double sum = Arrays.stream(sums).sum();
