@@ -37,7 +37,7 @@ final class VectorFloatPanel extends FloatPanel {
     /** Doubles in a line of the cache. */
     private static final int LINE = 8;
 
-    /** Where a sum is written that nobody reads: what is not used at all is left out. */
+    /** The place of a sum that nobody reads: the compiler would leave out what is not written at all. */
     private static final int SUM_OF_LINES = MOST_BATCHES * SIZE;
 
     /** A square of each batch. */
