@@ -67,8 +67,8 @@ public final class SecondMoment {
                 values[i * dimension + j] = state[next++] / rows;
             }
         }
-        // Mirrored tile by tile: a column at a time would miss the cache at every entry. Rows are written to their
-        // ends.
+        // Mirrored tile by tile: a column at a time would miss the cache at every entry. Tiles follow each other along
+        // the rows that are written.
         for (int left = 0; left < dimension; left += TILE) {
             for (int top = left; top < dimension; top += TILE) {
                 for (int j = left; j < Math.min(left + TILE, dimension); j++) {
