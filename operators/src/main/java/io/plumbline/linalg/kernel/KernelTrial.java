@@ -176,7 +176,7 @@ final class KernelTrial {
     }
 
     /**
-     * Writes the result, for example {@code vector, 512 bits, tiles of 8 by 3 vectors: 62.1 GFLOP/s in a trial}; where
+     * Writes the result, for example {@code vector, 512 bits, tiles of 6 by 3 vectors: 62.1 GFLOP/s in a trial}; where
      * plain loops were timed too, with theirs.
      */
     @Override

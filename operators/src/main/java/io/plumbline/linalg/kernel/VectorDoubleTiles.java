@@ -22,6 +22,79 @@ final class VectorDoubleTiles {
 
     private VectorDoubleTiles() {}
 
+    /** Multiplies six rows by three vectors: 18 sums, three vectors and six factors, for 32 registers. */
+    static void sixByThree(
+            double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
+        DoubleVector s00 = DoubleVector.fromArray(SPECIES, before, p);
+        DoubleVector s01 = DoubleVector.fromArray(SPECIES, before, p + LANES);
+        DoubleVector s02 = DoubleVector.fromArray(SPECIES, before, p + 2 * LANES);
+        DoubleVector s10 = DoubleVector.fromArray(SPECIES, before, p + WIDTH);
+        DoubleVector s11 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        DoubleVector s12 = DoubleVector.fromArray(SPECIES, before, p + WIDTH + 2 * LANES);
+        DoubleVector s20 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        DoubleVector s21 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        DoubleVector s22 = DoubleVector.fromArray(SPECIES, before, p + 2 * WIDTH + 2 * LANES);
+        DoubleVector s30 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        DoubleVector s31 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        DoubleVector s32 = DoubleVector.fromArray(SPECIES, before, p + 3 * WIDTH + 2 * LANES);
+        DoubleVector s40 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        DoubleVector s41 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        DoubleVector s42 = DoubleVector.fromArray(SPECIES, before, p + 4 * WIDTH + 2 * LANES);
+        DoubleVector s50 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        DoubleVector s51 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
+        DoubleVector s52 = DoubleVector.fromArray(SPECIES, before, p + 5 * WIDTH + 2 * LANES);
+        int apart = b - a;
+        int end = a + count * WIDTH;
+        for (int at = a; at < end; at += WIDTH) {
+            int of = at + apart;
+            DoubleVector b0 = DoubleVector.fromArray(SPECIES, right, of);
+            DoubleVector b1 = DoubleVector.fromArray(SPECIES, right, of + LANES);
+            DoubleVector b2 = DoubleVector.fromArray(SPECIES, right, of + 2 * LANES);
+            DoubleVector a0 = DoubleVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            s02 = a0.fma(b2, s02);
+            DoubleVector a1 = DoubleVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            s12 = a1.fma(b2, s12);
+            DoubleVector a2 = DoubleVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            s22 = a2.fma(b2, s22);
+            DoubleVector a3 = DoubleVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            s32 = a3.fma(b2, s32);
+            DoubleVector a4 = DoubleVector.broadcast(SPECIES, left[at + 4]);
+            s40 = a4.fma(b0, s40);
+            s41 = a4.fma(b1, s41);
+            s42 = a4.fma(b2, s42);
+            DoubleVector a5 = DoubleVector.broadcast(SPECIES, left[at + 5]);
+            s50 = a5.fma(b0, s50);
+            s51 = a5.fma(b1, s51);
+            s52 = a5.fma(b2, s52);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s02.intoArray(after, c + 2 * LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s12.intoArray(after, c + WIDTH + 2 * LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s22.intoArray(after, c + 2 * WIDTH + 2 * LANES);
+        s30.intoArray(after, c + 3 * WIDTH);
+        s31.intoArray(after, c + 3 * WIDTH + LANES);
+        s32.intoArray(after, c + 3 * WIDTH + 2 * LANES);
+        s40.intoArray(after, c + 4 * WIDTH);
+        s41.intoArray(after, c + 4 * WIDTH + LANES);
+        s42.intoArray(after, c + 4 * WIDTH + 2 * LANES);
+        s50.intoArray(after, c + 5 * WIDTH);
+        s51.intoArray(after, c + 5 * WIDTH + LANES);
+        s52.intoArray(after, c + 5 * WIDTH + 2 * LANES);
+    }
+
     /** Multiplies eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
     static void eightByThree(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {

@@ -9,7 +9,7 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p><b>Factors.</b> A strip of R rows is a right factor where {@link #stretch} columns of it lie side by side, row
  * after row, and then the next ones. As a left factor it lies in groups of as many columns as a tile has rows, {@link
- * #leftPitch} numbers from row to row. Tiles of eight by three and of three by six read strips of {@value
+ * #leftPitch} numbers from row to row. Tiles of six by three and of three by six read strips of {@value
  * FloatTileKernel#WIDTH} columns as either. Those of six by two have layouts of their own, for what is multiplied
  * often, with room for an {@link #even} number of rows: after an odd one a left factor has a row of zeros, and a right
  * one a row of finite numbers. Strips as they lie are multiplied in tiles of four by two.
@@ -61,8 +61,8 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         return stretch == WIDTH ? span : span * rows;
     }
 
-    /** Returns how far a tile's columns of a left factor of so many rows are from the next tile's. */
-    private int leftStep(int rows) {
+    /** Returns how far columns of a left factor of so many rows are from those of the next tile of that height. */
+    private int leftStep(int height, int rows) {
         return leftGroup == WIDTH ? height : leftPitch * rows;
     }
 
@@ -107,7 +107,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
             int columns,
             float[] after,
             int c) {
-        int leftStep = leftStep(leftRows);
+        int leftStep = leftStep(height, leftRows);
         int rightStep = rightStep(rightRows);
         int of = b;
         // A piece of B stays in the first-level cache while A passes by.
@@ -136,16 +136,21 @@ final class VectorFloatTileKernel implements FloatTileKernel {
             int rows,
             float[] after,
             int c) {
-        int leftStep = leftStep(leftRows);
+        boolean eights = shape == VectorTiles.SIX_BY_THREE;
+        int tall = eights ? ROWS : height;
+        int leftStep = leftStep(tall, leftRows);
         int rightStep = rightStep(rightRows);
         int at = a;
-        for (int i = 0; i < rows; i += height) {
+        for (int i = 0; i < rows; i += tall) {
             int of = b;
-            for (int j = 0; j < i + height; j += span) {
-                if (height == ROWS && i + ROWS - j <= LANES) {
-                    VectorFloatTiles.eightByOne(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+            for (int j = 0; j < i + tall; j += span) {
+                int to = c + i * WIDTH + j;
+                if (!eights) {
+                    tile(left, at, right, of, count, ZEROS, 0, after, to);
+                } else if (i + ROWS - j <= LANES) {
+                    VectorFloatTiles.eightByOne(left, at, right, of, count, ZEROS, 0, after, to);
                 } else {
-                    tile(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+                    VectorFloatTiles.eightByThree(left, at, right, of, count, ZEROS, 0, after, to);
                 }
                 of += rightStep;
             }
@@ -292,7 +297,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
                 addTo(square, c, product, WIDTH * WIDTH);
                 return;
             }
-            int leftStep = leftStep(rows);
+            int leftStep = leftStep(height, rows);
             int rightStep = rightStep(rows);
             for (int j = 0; j < WIDTH; j += span) {
                 int from = a;
@@ -309,7 +314,7 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     private void tile(
             float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
         switch (shape) {
-            case EIGHT_BY_THREE -> VectorFloatTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+            case SIX_BY_THREE -> VectorFloatTiles.sixByThree(left, a, right, b, count, before, p, after, c);
             case THREE_BY_SIX -> VectorFloatTiles.threeBySix(left, a, right, b, count, before, p, after, c);
             case SIX_BY_TWO -> VectorFloatTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
         }
@@ -320,16 +325,24 @@ final class VectorFloatTileKernel implements FloatTileKernel {
         float[] before = SUMMED_APART ? ZEROS : tile;
         float[] after = SUMMED_APART ? PRODUCT.get() : tile;
         int at = SUMMED_APART ? 0 : c;
-        if (shape == VectorTiles.THREE_BY_SIX) {
-            // Eight rows are no multiple of three.
-            for (int j = 0; j < WIDTH; j += LANES) {
-                VectorFloatTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
+        // Eight rows are no multiple of three or six.
+        switch (shape) {
+            case SIX_BY_THREE -> {
+                for (int j = 0; j < WIDTH; j += span) {
+                    VectorFloatTiles.eightByThree(left, a, right, b + j, count, before, at + j, after, at + j);
+                }
             }
-        } else {
-            for (int j = 0; j < WIDTH; j += span) {
-                for (int i = 0; i < ROWS; i += stripHeight) {
-                    int of = at + i * WIDTH + j;
-                    tileOfStrips(left, a + i, right, b + j, count, before, of, after, of);
+            case THREE_BY_SIX -> {
+                for (int j = 0; j < WIDTH; j += LANES) {
+                    VectorFloatTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
+                }
+            }
+            case SIX_BY_TWO -> {
+                for (int j = 0; j < WIDTH; j += span) {
+                    for (int i = 0; i < ROWS; i += stripHeight) {
+                        int of = at + i * WIDTH + j;
+                        VectorFloatTiles.fourByTwo(left, a + i, right, b + j, count, before, of, after, of);
+                    }
                 }
             }
         }

@@ -13,11 +13,13 @@ import jdk.incubator.vector.VectorSpecies;
  * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
  * after the other, each with one rounding.
  *
- * <p><b>32 registers.</b> The loops of eight rows walk from row to row of A and end by {@code !=} on purpose. Counted
- * by {@code <}, the JVM's compiler takes the checks of indices out of them, then fetches all factors of a row at once
- * and has one register too few: a sum is kept on the stack, at a third to two thirds of the speed. With a counter of
- * rows besides the two places, and a profile of products of one row, it kept places in vector registers, at a tenth
- * less.
+ * <p><b>32 registers.</b> {@link #sixByThree} multiplies squares. It is counted by {@code <}: then the JVM's compiler
+ * takes the checks of indices out of it and fetches all factors of a row at once, which is 33 instructions for 18
+ * multiply-adds, and 27 registers. The loops of eight rows, for what has eight, walk from row to row of A and end by
+ * {@code !=} on purpose. They have 59 for 24, too many for a processor that begins four a cycle; but counted, {@link
+ * #eightByThree} has one register too few, and a sum is kept on the stack, at a third to two thirds of the speed. With
+ * a counter of rows besides the two places, and a profile of products of one row, it kept places in vector registers,
+ * at a tenth less.
  *
  * <p><b>32 registers, factors by instructions of their own.</b> On ARM a factor takes the place of a product, and the
  * JVM's compiler fetches all factors of a row at once however the loop ends: of eight by three, two or three sums lay
@@ -54,6 +56,79 @@ final class VectorFloatTiles {
     private static final int RIGHT_FOR_LEFT = RIGHT_PITCH / LEFT_PITCH;
 
     private VectorFloatTiles() {}
+
+    /** Multiplies six rows by three vectors: 18 sums, three vectors and six factors, for 32 registers. */
+    static void sixByThree(
+            float[] left, int a, float[] right, int b, int count, float[] before, int p, float[] after, int c) {
+        FloatVector s00 = FloatVector.fromArray(SPECIES, before, p);
+        FloatVector s01 = FloatVector.fromArray(SPECIES, before, p + LANES);
+        FloatVector s02 = FloatVector.fromArray(SPECIES, before, p + 2 * LANES);
+        FloatVector s10 = FloatVector.fromArray(SPECIES, before, p + WIDTH);
+        FloatVector s11 = FloatVector.fromArray(SPECIES, before, p + WIDTH + LANES);
+        FloatVector s12 = FloatVector.fromArray(SPECIES, before, p + WIDTH + 2 * LANES);
+        FloatVector s20 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH);
+        FloatVector s21 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + LANES);
+        FloatVector s22 = FloatVector.fromArray(SPECIES, before, p + 2 * WIDTH + 2 * LANES);
+        FloatVector s30 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH);
+        FloatVector s31 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + LANES);
+        FloatVector s32 = FloatVector.fromArray(SPECIES, before, p + 3 * WIDTH + 2 * LANES);
+        FloatVector s40 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH);
+        FloatVector s41 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + LANES);
+        FloatVector s42 = FloatVector.fromArray(SPECIES, before, p + 4 * WIDTH + 2 * LANES);
+        FloatVector s50 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH);
+        FloatVector s51 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + LANES);
+        FloatVector s52 = FloatVector.fromArray(SPECIES, before, p + 5 * WIDTH + 2 * LANES);
+        int apart = b - a;
+        int end = a + count * WIDTH;
+        for (int at = a; at < end; at += WIDTH) {
+            int of = at + apart;
+            FloatVector b0 = FloatVector.fromArray(SPECIES, right, of);
+            FloatVector b1 = FloatVector.fromArray(SPECIES, right, of + LANES);
+            FloatVector b2 = FloatVector.fromArray(SPECIES, right, of + 2 * LANES);
+            FloatVector a0 = FloatVector.broadcast(SPECIES, left[at]);
+            s00 = a0.fma(b0, s00);
+            s01 = a0.fma(b1, s01);
+            s02 = a0.fma(b2, s02);
+            FloatVector a1 = FloatVector.broadcast(SPECIES, left[at + 1]);
+            s10 = a1.fma(b0, s10);
+            s11 = a1.fma(b1, s11);
+            s12 = a1.fma(b2, s12);
+            FloatVector a2 = FloatVector.broadcast(SPECIES, left[at + 2]);
+            s20 = a2.fma(b0, s20);
+            s21 = a2.fma(b1, s21);
+            s22 = a2.fma(b2, s22);
+            FloatVector a3 = FloatVector.broadcast(SPECIES, left[at + 3]);
+            s30 = a3.fma(b0, s30);
+            s31 = a3.fma(b1, s31);
+            s32 = a3.fma(b2, s32);
+            FloatVector a4 = FloatVector.broadcast(SPECIES, left[at + 4]);
+            s40 = a4.fma(b0, s40);
+            s41 = a4.fma(b1, s41);
+            s42 = a4.fma(b2, s42);
+            FloatVector a5 = FloatVector.broadcast(SPECIES, left[at + 5]);
+            s50 = a5.fma(b0, s50);
+            s51 = a5.fma(b1, s51);
+            s52 = a5.fma(b2, s52);
+        }
+        s00.intoArray(after, c);
+        s01.intoArray(after, c + LANES);
+        s02.intoArray(after, c + 2 * LANES);
+        s10.intoArray(after, c + WIDTH);
+        s11.intoArray(after, c + WIDTH + LANES);
+        s12.intoArray(after, c + WIDTH + 2 * LANES);
+        s20.intoArray(after, c + 2 * WIDTH);
+        s21.intoArray(after, c + 2 * WIDTH + LANES);
+        s22.intoArray(after, c + 2 * WIDTH + 2 * LANES);
+        s30.intoArray(after, c + 3 * WIDTH);
+        s31.intoArray(after, c + 3 * WIDTH + LANES);
+        s32.intoArray(after, c + 3 * WIDTH + 2 * LANES);
+        s40.intoArray(after, c + 4 * WIDTH);
+        s41.intoArray(after, c + 4 * WIDTH + LANES);
+        s42.intoArray(after, c + 4 * WIDTH + 2 * LANES);
+        s50.intoArray(after, c + 5 * WIDTH);
+        s51.intoArray(after, c + 5 * WIDTH + LANES);
+        s52.intoArray(after, c + 5 * WIDTH + 2 * LANES);
+    }
 
     /** Multiplies eight rows by three vectors: 24 sums, three vectors and a factor, for 32 registers. */
     static void eightByThree(

@@ -50,8 +50,8 @@ final class VectorTileKernel implements TileKernel {
         return stretch == WIDTH ? span : span * rows;
     }
 
-    /** Returns how far a tile's columns of a left factor of so many rows are from the next tile's. */
-    private int leftStep(int rows) {
+    /** Returns how far columns of a left factor of so many rows are from those of the next tile of that height. */
+    private int leftStep(int height, int rows) {
         return leftGroup == WIDTH ? height : leftPitch * rows;
     }
 
@@ -96,7 +96,7 @@ final class VectorTileKernel implements TileKernel {
             int columns,
             double[] after,
             int c) {
-        int leftStep = leftStep(leftRows);
+        int leftStep = leftStep(height, leftRows);
         int rightStep = rightStep(rightRows);
         int of = b;
         // A piece of B stays in the first-level cache while A passes by.
@@ -125,16 +125,21 @@ final class VectorTileKernel implements TileKernel {
             int rows,
             double[] after,
             int c) {
-        int leftStep = leftStep(leftRows);
+        boolean eights = shape == VectorTiles.SIX_BY_THREE;
+        int tall = eights ? ROWS : height;
+        int leftStep = leftStep(tall, leftRows);
         int rightStep = rightStep(rightRows);
         int at = a;
-        for (int i = 0; i < rows; i += height) {
+        for (int i = 0; i < rows; i += tall) {
             int of = b;
-            for (int j = 0; j < i + height; j += span) {
-                if (height == ROWS && i + ROWS - j <= LANES) {
-                    VectorDoubleTiles.eightByOne(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+            for (int j = 0; j < i + tall; j += span) {
+                int to = c + i * WIDTH + j;
+                if (!eights) {
+                    tile(left, at, right, of, count, ZEROS, 0, after, to);
+                } else if (i + ROWS - j <= LANES) {
+                    VectorDoubleTiles.eightByOne(left, at, right, of, count, ZEROS, 0, after, to);
                 } else {
-                    tile(left, at, right, of, count, ZEROS, 0, after, c + i * WIDTH + j);
+                    VectorDoubleTiles.eightByThree(left, at, right, of, count, ZEROS, 0, after, to);
                 }
                 of += rightStep;
             }
@@ -281,7 +286,7 @@ final class VectorTileKernel implements TileKernel {
                 addTo(square, c, product, WIDTH * WIDTH);
                 return;
             }
-            int leftStep = leftStep(rows);
+            int leftStep = leftStep(height, rows);
             int rightStep = rightStep(rows);
             for (int j = 0; j < WIDTH; j += span) {
                 int from = a;
@@ -298,7 +303,7 @@ final class VectorTileKernel implements TileKernel {
     private void tile(
             double[] left, int a, double[] right, int b, int count, double[] before, int p, double[] after, int c) {
         switch (shape) {
-            case EIGHT_BY_THREE -> VectorDoubleTiles.eightByThree(left, a, right, b, count, before, p, after, c);
+            case SIX_BY_THREE -> VectorDoubleTiles.sixByThree(left, a, right, b, count, before, p, after, c);
             case THREE_BY_SIX -> VectorDoubleTiles.threeBySix(left, a, right, b, count, before, p, after, c);
             case SIX_BY_TWO -> VectorDoubleTiles.sixByTwo(left, a, right, b, count, before, p, after, c);
         }
@@ -309,16 +314,24 @@ final class VectorTileKernel implements TileKernel {
         double[] before = SUMMED_APART ? ZEROS : tile;
         double[] after = SUMMED_APART ? PRODUCT.get() : tile;
         int at = SUMMED_APART ? 0 : c;
-        if (shape == VectorTiles.THREE_BY_SIX) {
-            // Eight rows are no multiple of three.
-            for (int j = 0; j < WIDTH; j += LANES) {
-                VectorDoubleTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
+        // Eight rows are no multiple of three or six.
+        switch (shape) {
+            case SIX_BY_THREE -> {
+                for (int j = 0; j < WIDTH; j += span) {
+                    VectorDoubleTiles.eightByThree(left, a, right, b + j, count, before, at + j, after, at + j);
+                }
             }
-        } else {
-            for (int j = 0; j < WIDTH; j += span) {
-                for (int i = 0; i < ROWS; i += stripHeight) {
-                    int of = at + i * WIDTH + j;
-                    tileOfStrips(left, a + i, right, b + j, count, before, of, after, of);
+            case THREE_BY_SIX -> {
+                for (int j = 0; j < WIDTH; j += LANES) {
+                    VectorDoubleTiles.eightByOne(left, a, right, b + j, count, before, at + j, after, at + j);
+                }
+            }
+            case SIX_BY_TWO -> {
+                for (int j = 0; j < WIDTH; j += span) {
+                    for (int i = 0; i < ROWS; i += stripHeight) {
+                        int of = at + i * WIDTH + j;
+                        VectorDoubleTiles.fourByTwo(left, a + i, right, b + j, count, before, of, after, of);
+                    }
                 }
             }
         }

@@ -44,7 +44,7 @@ public class PanelTwinsTest {
         static List<UpdateKernel> all() {
             return Arrays.stream(VectorTiles.values())
                     .filter(shape -> switch (shape) {
-                        case EIGHT_BY_THREE -> true;
+                        case SIX_BY_THREE -> true;
                         case THREE_BY_SIX -> VectorTiles.BITS < 512;
                         case SIX_BY_TWO -> VectorTiles.BITS == 256;
                     })
