@@ -15,11 +15,10 @@ import jdk.incubator.vector.VectorSpecies;
  *
  * <p><b>32 registers.</b> {@link #sixByThree} multiplies squares. It is counted by {@code <}: then the JVM's compiler
  * takes the checks of indices out of it and fetches all factors of a row at once, which is 33 instructions for 18
- * multiply-adds, and 27 registers. The loops of eight rows, for what has eight, walk from row to row of A and end by
- * {@code !=} on purpose. They have 59 for 24, too many for a processor that begins four a cycle; but counted, {@link
- * #eightByThree} has one register too few, and a sum is kept on the stack, at a third to two thirds of the speed. With
- * a counter of rows besides the two places, and a profile of products of one row, it kept places in vector registers,
- * at a tenth less.
+ * multiply-adds, and 27 registers. {@link #eightByThree}, for what has eight rows, checks them: 59 for 24, too many for
+ * a processor that begins four a cycle. Counted it would have one register too few, and a sum be kept on the stack, at
+ * a third to two thirds of the speed. The loops of eight rows walk from row to row of A: with a counter of rows besides
+ * the two places, and a profile of products of one row, they kept places in vector registers, at a tenth less.
  *
  * <p><b>32 registers, factors by instructions of their own.</b> On ARM a factor takes the place of a product, and the
  * JVM's compiler fetches all factors of a row at once however the loop ends: of eight by three, two or three sums lay

@@ -125,6 +125,8 @@ final class VectorTileKernel implements TileKernel {
             int rows,
             double[] after,
             int c) {
+        // Where tiles of eight rows end at the diagonal fewer vectors above it are multiplied: with six, updates of 256
+        // columns lost 4 %.
         boolean eights = shape == VectorTiles.SIX_BY_THREE;
         int tall = eights ? ROWS : height;
         int leftStep = leftStep(tall, leftRows);
