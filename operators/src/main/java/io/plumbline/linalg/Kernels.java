@@ -148,7 +148,10 @@ public final class Kernels {
         return (a + b) + (c + e);
     }
 
-    /** The squared distance of two stretches, summed as {@link #dot} is. */
+    /**
+     * The squared distance of two stretches, summed as {@link #dot} is. Not by that of the difference: this is the loop
+     * that windows' moments are read by, and a difference would be written and read once more.
+     */
     static double squaredDistance(double[] x, int xOffset, double[] y, int yOffset, int length) {
         double a = 0.0;
         double b = 0.0;

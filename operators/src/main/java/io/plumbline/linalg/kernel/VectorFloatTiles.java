@@ -9,7 +9,8 @@ import jdk.incubator.vector.VectorSpecies;
  * vectors, whose sums stay in registers over {@code count} rows of A and B. The distance between rows is a constant in
  * each of them: with the distance as an argument the JVM's compiler checks every index in the loop.
  *
- * <p>Which shape is fastest depends on the number of vector registers, so {@link VectorFloatTileKernel} takes one.
+ * <p>Which shape is fastest depends on the number of vector registers, so {@link VectorFloatTileKernel} takes one. Each
+ * is written out, since only local variables stay in registers.
  * <b>An entry is the same to the last bit in all of them</b>, and with vectors of any length: products are added one
  * after the other, each with one rounding.
  *
