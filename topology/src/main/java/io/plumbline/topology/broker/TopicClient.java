@@ -21,14 +21,21 @@ import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeTransactionsOptions;
+import org.apache.kafka.clients.admin.ListConsumerGroupOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsOptions;
+import org.apache.kafka.clients.admin.ListOffsetsResult;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.admin.NewTopic;
+import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.KafkaFuture;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.AuthorizationException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
+import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
@@ -176,6 +183,63 @@ final class TopicClient implements AutoCloseable {
                 LockSupport.parkNanos(PAUSE_NANOS);
             }
         }
+    }
+
+    /**
+     * Returns the committed offsets of a group; none where it has none, or where this principal may not ask.
+     *
+     * @throws StartException when the broker does not answer
+     */
+    Map<TopicPartition, OffsetAndMetadata> committed(String group) {
+        try {
+            Map<TopicPartition, OffsetAndMetadata> found = new HashMap<>();
+            admin.listConsumerGroupOffsets(group, new ListConsumerGroupOffsetsOptions().timeoutMs(WAIT_MS))
+                    .partitionsToOffsetAndMetadata()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                    .forEach((partition, offset) -> {
+                        if (offset != null) {
+                            found.put(partition, offset);
+                        }
+                    });
+            return found;
+        } catch (InterruptedException e) {
+            throw interrupted();
+        } catch (ExecutionException | TimeoutException e) {
+            if (e.getCause() instanceof AuthorizationException || e.getCause() instanceof GroupIdNotFoundException) {
+                return Map.of();
+            }
+            throw unreachable(e);
+        }
+    }
+
+    /**
+     * Returns how many records each topic was ever given, markers of transactions included; a topic that this principal
+     * may not ask about is left out.
+     *
+     * @throws StartException when the broker does not answer
+     */
+    Map<String, Long> ends(Collection<TopicDescription> topics) {
+        Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
+        topics.forEach(topic -> topic.partitions()
+                .forEach(partition ->
+                        asked.put(new TopicPartition(topic.name(), partition.partition()), OffsetSpec.latest())));
+        ListOffsetsResult answers = admin.listOffsets(asked, new ListOffsetsOptions().timeoutMs(WAIT_MS));
+        Map<String, Long> ends = new HashMap<>();
+        for (TopicPartition partition : asked.keySet()) {
+            try {
+                long end = answers.partitionResult(partition)
+                        .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                        .offset();
+                ends.merge(partition.topic(), end, Long::sum);
+            } catch (InterruptedException e) {
+                throw interrupted();
+            } catch (ExecutionException | TimeoutException e) {
+                if (!(e.getCause() instanceof AuthorizationException)) {
+                    throw unreachable(e);
+                }
+            }
+        }
+        return ends;
     }
 
     /**

@@ -44,6 +44,7 @@ final class TopicPlan {
      * @param settings topic settings that differ from a broker's defaults
      * @param readers applications that read it
      * @param writers applications that write it
+     * @param source of a change-log, the topic whose records its state is made of; null of any other
      */
     record Planned(
             String name,
@@ -51,7 +52,8 @@ final class TopicPlan {
             int partitions,
             Map<String, String> settings,
             Set<Application> readers,
-            Set<Application> writers) {
+            Set<Application> writers,
+            @Nullable String source) {
 
         boolean isUsedBy(Application application) {
             return readers.contains(application) || writers.contains(application);
@@ -168,7 +170,8 @@ final class TopicPlan {
                         existing.getOrDefault(name, partitions),
                         Map.copyOf(settings),
                         Set.copyOf(readers),
-                        Set.copyOf(writers)));
+                        Set.copyOf(writers),
+                        null));
     }
 
     /** Plans a change-log with one partition a task: as many as the topic has that the store's sub-topology reads. */
@@ -195,7 +198,13 @@ final class TopicPlan {
         byName.put(
                 name,
                 new Planned(
-                        name, "state of the " + application, read.partitions(), Map.copyOf(settings), owner, owner));
+                        name,
+                        "state of the " + application,
+                        read.partitions(),
+                        Map.copyOf(settings),
+                        owner,
+                        owner,
+                        source));
     }
 
     /**

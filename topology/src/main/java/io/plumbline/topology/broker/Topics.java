@@ -55,8 +55,35 @@ public final class Topics {
      *
      * @param sourcePartitions partitions of the activations topic; 0 where only the adapter runs, which may not see it
      * @param largestDeadLetter bytes that the dead-letter topic and the monitor's producer take in one record
+     * @param lostChangelogs change-logs that are gone, or hold nothing, although their group has read what they are of
      */
-    public record Prepared(int sourcePartitions, int largestDeadLetter) {}
+    public record Prepared(int sourcePartitions, int largestDeadLetter, int lostChangelogs) {
+
+        /** The facts where every change-log is there, or nothing was read yet. */
+        public Prepared(int sourcePartitions, int largestDeadLetter) {
+            this(sourcePartitions, largestDeadLetter, 0);
+        }
+    }
+
+    /**
+     * A topic of Plumbline's own that a process reads or writes.
+     *
+     * @param what what is on it, for people
+     * @param readers applications of the process that read it, or whose state it holds
+     */
+    public record Used(String name, String what, Set<Application> readers) {}
+
+    /** Returns the topics that these applications use, change-logs included, without the user's own. */
+    public static List<Used> used(MonitorConfig config, Set<Application> applications) {
+        return TopicPlan.ofNames(config).usedBy(applications).stream()
+                .filter(topic -> !topic.name().equals(config.topics().activations()))
+                .map(topic -> {
+                    Set<Application> readers = new HashSet<>(topic.readers());
+                    readers.retainAll(applications);
+                    return new Used(topic.name(), topic.what(), Set.copyOf(readers));
+                })
+                .toList();
+    }
 
     /** Prepares as {@link #prepare(MonitorConfig, Set)} does, for both applications. */
     public static Prepared prepare(MonitorConfig config) {
@@ -91,10 +118,12 @@ public final class Topics {
                                         + " topics --create`, or start the monitor first")
                                 .formatted(missing.get(0).name(), BrokerRefusal.principal(config)));
             }
+            List<String> lost = LostState.sentences(client, config, planned, existing);
             List<String> refused = client.create(missing, null);
             if (!refused.isEmpty()) {
                 throw new StartException(String.join("; ", refused));
             }
+            lost.forEach(LOG::error);
             // Else the first assignment of tasks can lack one, and Kafka Streams warns of it.
             client.awaitSeen(missing.stream().map(TopicPlan.Planned::name).toList());
             requireRights(client, config, applications, existing);
@@ -105,7 +134,8 @@ public final class Topics {
             }
             return new Prepared(
                     partitions,
-                    monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0);
+                    monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0,
+                    lost.size());
         }
     }
 

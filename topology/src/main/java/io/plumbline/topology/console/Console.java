@@ -13,6 +13,7 @@ import io.plumbline.topology.http.WebAnswer;
 import io.plumbline.topology.http.WebPages;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.WindowListener;
 import java.net.URLDecoder;
@@ -70,6 +71,7 @@ public final class Console
     private static final String JSON = "application/json; charset=utf-8";
     private static final String API = "/api/";
     private static final String SITES = "/api/sites";
+    private static final String READY = "/api/ready";
     private static final String EVENTS = "/api/events";
 
     private static WebAnswer json(int status, Object value) {
@@ -81,6 +83,7 @@ public final class Console
     }
 
     private final MonitorConfig config;
+    private final Probe ready;
     private final ConsoleLimits limits;
     private final ConsoleModel model;
     private final ConsoleApi api;
@@ -88,8 +91,9 @@ public final class Console
     private final StaticFiles files = new StaticFiles();
     private @Nullable ReportFeed feed;
 
-    private Console(MonitorConfig config) {
+    private Console(MonitorConfig config, Probe ready) {
         this.config = config;
+        this.ready = ready;
         limits = ConsoleLimits.of(config.sites().size());
         Events events = new Events(ConsoleLimits.EVENTS);
         model = new ConsoleModel(config.sites().keySet(), limits, events);
@@ -97,9 +101,13 @@ public final class Console
         streams = new EventStreams(events, System.currentTimeMillis());
     }
 
-    /** Returns a page about the sites of a configuration, without any window yet. */
-    public static Console of(MonitorConfig config) {
-        return new Console(config);
+    /**
+     * Returns a page about the sites of a configuration, without any window yet.
+     *
+     * @param ready asked whether what the page shows goes on
+     */
+    public static Console of(MonitorConfig config, Probe ready) {
+        return new Console(config, ready);
     }
 
     /** Begins to read what was reported before, and by others. Once. */
@@ -197,6 +205,12 @@ public final class Console
     private WebAnswer api(Request request, Response response, String path) {
         if (path.equals(SITES)) {
             return json(200, api.overview(streams.place()));
+        }
+        if (path.equals(READY)) {
+            return json(
+                    200,
+                    new ConsoleViews.Ready(
+                            ConsoleViews.SCHEMA, ready.complaint().orElse(null)));
         }
         String[] words = path.split("/", -1);
         if (!path.startsWith(SITES + "/") || words.length < 4 || words.length > 5) {

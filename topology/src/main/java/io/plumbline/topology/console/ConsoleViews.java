@@ -140,6 +140,13 @@ final class ConsoleViews {
             List<AdaptationReport> adaptations,
             List<SiteHistory.Refusal> refusals) {}
 
+    /**
+     * The answer of {@code /api/ready}.
+     *
+     * @param complaint what {@code /readyz} complains of; null where it says {@code ok}
+     */
+    record Ready(int schema, @Nullable String complaint) {}
+
     /** The answer where there is nothing else to answer. */
     record Problem(int schema, String problem) {}
 }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthorizationException;
@@ -45,6 +46,7 @@ final class ReportFeed implements AutoCloseable {
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "console-reports");
     private volatile @Nullable TopicReader reading;
+    private @Nullable String said;
 
     private ReportFeed(MonitorConfig config, ConsoleModel model, ConsoleLimits limits) {
         this.config = config;
@@ -77,10 +79,7 @@ final class ReportFeed implements AutoCloseable {
                     model.pastIs(new ConsoleModel.Past("refused", sentence));
                     return;
                 } catch (KafkaException | IllegalStateException away) {
-                    LOG.warn(
-                            "console: reports cannot be read ({}); asked again in {} s",
-                            away.getMessage(),
-                            PAUSE_MS / 1_000);
+                    sayOnce(String.valueOf(away.getMessage()));
                 }
                 if (closing.await(PAUSE_MS, TimeUnit.MILLISECONDS)) {
                     return;
@@ -88,6 +87,14 @@ final class ReportFeed implements AutoCloseable {
             }
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Says why nothing can be read, and not at every try. */
+    private void sayOnce(String reason) {
+        if (!reason.equals(said)) {
+            said = reason;
+            LOG.warn("console: reports cannot be read ({}); asked again every {} s", reason, PAUSE_MS / 1_000);
         }
     }
 
@@ -99,7 +106,13 @@ final class ReportFeed implements AutoCloseable {
             goBack(reader);
             boolean caughtUp = false;
             while (closing.getCount() > 0) {
-                reader.poll(POLL).forEach(this::take);
+                ConsumerRecords<byte[], byte[]> records = reader.poll(POLL);
+                if (records.isEmpty()) {
+                    requireTopics(reader);
+                } else {
+                    said = null;
+                }
+                records.forEach(this::take);
                 if (!caughtUp && reader.isAtEnd()) {
                     caughtUp = true;
                     model.pastIs(new ConsoleModel.Past("complete", ""));
@@ -115,12 +128,25 @@ final class ReportFeed implements AutoCloseable {
         List<TopicPartition> all =
                 new ArrayList<>(reader.partitions(config.topics().windowReports()));
         all.addAll(reader.partitions(config.topics().adaptationReports()));
+        if (all.isEmpty()) {
+            throw new IllegalStateException(
+                    "topic \"%s\" does not exist".formatted(config.topics().windowReports()));
+        }
         reader.assign(all);
         Map<TopicPartition, Long> begins = reader.begin();
         // Every transaction takes an offset of its own, and a site's reports lie in one partition.
         reader.end()
                 .forEach((partition, end) ->
                         reader.beginAt(partition, Math.max(begins.getOrDefault(partition, 0L), end - 2 * mostRecords)));
+    }
+
+    /** Requires the topics that are read to be there: of one that is gone the client would ask without end. */
+    private static void requireTopics(TopicReader reader) {
+        reader.end().keySet().stream().map(TopicPartition::topic).distinct().forEach(topic -> {
+            if (reader.partitions(topic).isEmpty()) {
+                throw new IllegalStateException("topic \"%s\" does not exist".formatted(topic));
+            }
+        });
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record) {

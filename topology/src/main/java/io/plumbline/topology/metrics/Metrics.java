@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.DoubleSupplier;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
 import org.apache.kafka.streams.KafkaStreams;
@@ -212,6 +213,32 @@ public final class Metrics implements AutoCloseable {
         guarded(() -> Gauge.builder("plumbline.unread.partitions", unread, IntSupplier::getAsInt)
                 .description("Partitions of the activations topic that are not read, since they were added while the"
                         + " monitor ran")
+                .strongReference(true)
+                .register(meters));
+    }
+
+    /** Adds how many of Plumbline's own topics do not exist any more. */
+    public void expectMissingTopics(IntSupplier missing) {
+        guarded(() -> Gauge.builder("plumbline.missing.topics", missing, IntSupplier::getAsInt)
+                .description("Plumbline's own topics, change-logs included, that do not exist any more")
+                .strongReference(true)
+                .register(meters));
+    }
+
+    /** Adds for how long no broker has answered. */
+    public void expectUnanswered(DoubleSupplier seconds) {
+        guarded(() -> Gauge.builder("plumbline.broker.unanswered", seconds, DoubleSupplier::getAsDouble)
+                .description("Time for which no broker has answered; 0 while one does")
+                .baseUnit("seconds")
+                .strongReference(true)
+                .register(meters));
+    }
+
+    /** Adds how many change-logs had lost the state of an earlier run when this process started. */
+    public void lostChangelogs(int lost) {
+        guarded(() -> Gauge.builder("plumbline.lost.changelogs", () -> lost)
+                .description("Change-logs that were gone or empty when this process started, although records had"
+                        + " been read")
                 .strongReference(true)
                 .register(meters));
     }

@@ -1,5 +1,7 @@
 package io.plumbline.topology.runtime;
 
+import java.util.Optional;
+import java.util.function.Supplier;
 import org.apache.kafka.common.InvalidRecordException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.InvalidPidMappingException;
@@ -11,6 +13,7 @@ import org.apache.kafka.common.errors.ProducerFencedException;
 import org.apache.kafka.common.errors.RecordTooLargeException;
 import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.errors.TransactionAbortableException;
+import org.apache.kafka.streams.errors.MissingSourceTopicException;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -128,6 +131,17 @@ public final class LostThread {
             root = root.getCause();
         }
         return root;
+    }
+
+    /**
+     * Returns why the application stops.
+     *
+     * @param missing asks the broker which topic of the application is gone; Kafka Streams does not name it
+     */
+    static String reason(Throwable error, Supplier<Optional<String>> missing) {
+        return root(error) instanceof MissingSourceTopicException
+                ? missing.get().orElseGet(() -> rootMessage(error))
+                : rootMessage(error);
     }
 
     static String rootMessage(Throwable error) {

@@ -175,10 +175,18 @@ public final class PlumblineRuntime implements AutoCloseable {
                 Metrics.Settings.of(config.window(), config.limits().sites())));
         // A process that starts lives, and is not ready: nobody should restart it for that.
         LateProbe alive = new LateProbe(Optional::empty);
-        Console console = own(Console.of(config));
+        Console console = own(Console.of(config, ready));
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
         metrics.expectOutputs(OutputGuard.topics());
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
+        metrics.lostChangelogs(prepared.lostChangelogs());
+        TopicsWatch topicsThere = own(TopicsWatch.start(
+                config.adminProperties(),
+                config.applicationId() + "-topics-watch",
+                Topics.used(config, role.applications()),
+                this::stop));
+        metrics.expectMissingTopics(topicsThere::missing);
+        metrics.expectUnanswered(topicsThere::unansweredSeconds);
         if (role.monitors()) {
             chooseKernel();
         }
@@ -199,7 +207,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             console.readReports();
         }
         Probe allAlive = Optional::empty;
-        Probe allReady = Optional::empty;
+        Probe allReady = topicsThere.whole();
         Map<String, BehaviourProbe> probes = own(BehaviourProbes.open(sites)).bySite();
         if (role.monitors()) {
             Repeats repeats = new Repeats();
@@ -223,13 +231,14 @@ public final class PlumblineRuntime implements AutoCloseable {
                     outputs);
             DecidedCommits clients = new DecidedCommits(source.topic()::requireSame);
             KafkaStreams streams =
-                    streams(Application.MONITOR, topology, properties, clients, outputs, config, metrics);
+                    streams(Application.MONITOR, topology, properties, clients, outputs, config, metrics, topicsThere);
             Map<String, String> topics = Map.of(
                     Metrics.ACTIVATIONS, config.topics().activations(),
                     Metrics.MOMENTS, config.topics().moments());
             Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
             allReady = allReady.and(source.topic().whole())
+                    .and(source.answering())
                     .and(StreamsProbes.ready("monitor", streams))
                     .and(moving);
         }
@@ -242,7 +251,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             Properties properties = StreamsSettings.adapter(config);
             DecidedCommits clients = new DecidedCommits(() -> {});
             KafkaStreams streams =
-                    streams(Application.ADAPTER, topology, properties, clients, outputs, config, metrics);
+                    streams(Application.ADAPTER, topology, properties, clients, outputs, config, metrics, topicsThere);
             Map<String, String> topics =
                     Map.of(Metrics.ADAPTATION_REQUESTS, config.topics().adaptationRequests());
             Probe moving = watch("adapter", topics, properties, repeats, config, metrics);
@@ -310,7 +319,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             KafkaClientSupplier clients,
             OutputGuard outputs,
             MonitorConfig config,
-            Metrics metrics) {
+            Metrics metrics,
+            TopicsWatch topics) {
         Properties guarded = StreamsSettings.guarded(properties, outputs);
         KafkaStreams streams =
                 inStateDirectory(config.stateDirectory(), () -> new KafkaStreams(topology, guarded, clients));
@@ -327,7 +337,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                 brokenByError = true;
             }
             String refusal = BrokerRefusal.sentence(config, name, error);
-            stop(name, refusal == null ? LostThread.rootMessage(error) : refusal);
+            stop(name, refusal == null ? LostThread.reason(error, topics::missingNow) : refusal);
             return response;
         });
         metrics.observe(streams);

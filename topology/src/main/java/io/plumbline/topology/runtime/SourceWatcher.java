@@ -1,10 +1,14 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.windows.SourceWatch;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -51,6 +55,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     private final Map<Integer, Long> countedTo = new HashMap<>();
     private final CountDownLatch closing = new CountDownLatch(1);
     private final Thread thread = new Thread(this::run, "source-watch");
+    private final long startedMs = System.currentTimeMillis();
     private boolean away;
 
     private SourceWatcher(
@@ -110,6 +115,34 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     /** The topic as a whole: whether it is still the one that is read. */
     SourceTopic topic() {
         return topic;
+    }
+
+    /** Complains of partitions whose leader has not answered for a while: their rows do not arrive. */
+    Probe answering() {
+        return () -> {
+            long now = System.currentTimeMillis();
+            List<TopicPartition> silent = partitions.stream()
+                    .filter(partition ->
+                            now - answeredMs(partition) > TopicsWatch.UNANSWERED.toMillis() + 2 * every.toMillis())
+                    .toList();
+            return silent.isEmpty() ? Optional.empty() : Optional.of(unanswered(silent));
+        };
+    }
+
+    private long answeredMs(TopicPartition partition) {
+        Sight sight = sights.get(partition.partition());
+        return sight == null ? startedMs : sight.answeredMs();
+    }
+
+    private String unanswered(List<TopicPartition> silent) {
+        long since = silent.stream().mapToLong(this::answeredMs).min().orElse(startedMs);
+        return "no answer about %d of %d partitions of topic \"%s\" (%s) since %s: no row of them arrives. Nothing is lost here: reading goes on where it stopped when their brokers answer"
+                .formatted(
+                        silent.size(),
+                        partitions.size(),
+                        topic.name(),
+                        silent.get(0),
+                        Instant.ofEpochMilli(since).truncatedTo(ChronoUnit.SECONDS));
     }
 
     /** Returns how many offsets were not committed at the last look. */

@@ -1,6 +1,6 @@
 import { byId, h, say } from "./dom.js";
 import { follow, get, Refresh, RETRY_MS, siteUrl } from "./feed.js";
-import { words } from "./format.js";
+import { ago, words } from "./format.js";
 import { refused, SiteList } from "./sites.js";
 import { SitePage } from "./site.js";
 
@@ -57,6 +57,7 @@ function show() {
   list.show([...state.sites.values()], state.overview);
   refused(byId("refused"), state.overview);
   tally();
+  showConnection();
   route();
 }
 
@@ -92,11 +93,31 @@ async function reload() {
   }
 }
 
+/** Whether events come, why not, and what /readyz complains of. */
+const link = { word: "lost", why: "", complaint: null };
+
 function connection(word, why) {
+  Object.assign(link, { word, why });
+  showConnection();
+}
+
+/** A stream of events that is open says nothing of the data: an outage of the brokers leaves it open. */
+function showConnection() {
+  const ends = [...state.sites.values()].map((site) => site.newest?.window_end_ms ?? 0);
+  const newest = Math.max(0, ...ends);
   const sign = byId("connection");
-  sign.className = `connection ${word}`;
-  sign.textContent = word === "live" ? "live"
-    : `not connected; what is shown may be old${why ? ` (${why})` : ""}`;
+  const sentence = link.word !== "live" ? `not connected; what is shown may be old${link.why ? ` (${link.why})` : ""}`
+    : link.complaint ? `not live: ${link.complaint}` : "live";
+  sign.className = `connection ${sentence === "live" ? "live" : "lost"}`;
+  if (sign.textContent !== sentence) sign.textContent = sentence; // read aloud when it changes
+  byId("newest").textContent = newest ? `newest window ended ${ago(newest)}` : "";
+}
+
+async function askReady() {
+  try {
+    link.complaint = (await get("/api/ready")).complaint;
+    showConnection();
+  } catch { /* the stream of events says that nobody answers */ }
 }
 
 function onWindow({ site, window }) {
@@ -159,6 +180,10 @@ addEventListener("hashchange", () => {
   byId("main").focus();
   scrollTo(0, 0);
 });
-setInterval(() => state.overview && list.ages(state.overview), 5000);
+setInterval(() => {
+  if (!state.overview) return;
+  list.ages(state.overview);
+  askReady();
+}, 5000);
 document.addEventListener("statistic", (event) => say(`Chart of ${words(event.detail)}`));
 start();

@@ -101,6 +101,18 @@ class ConsolePageIT {
     }
 
     @Test
+    void thePageIsLiveOnlyWhileDataArrivesAndShowsTheAgeOfTheNewestWindow() throws Exception {
+        story(ConsoleReports.SITE, 3);
+        browser.open(served.address("/"));
+        browser.awaitText("#connection", "live");
+        browser.awaitText("#newest", "newest window ended");
+        served.complain("no broker has answered since noon");
+        browser.awaitText("#connection", "not live: no broker has answered since noon");
+        served.complain(null);
+        BrokerClient.awaitThat(() -> browser.text("#connection").equals("live"), () -> browser.text("#connection"));
+    }
+
+    @Test
     void aNameFromTheConfigurationIsTextWhereverItStands() throws Exception {
         story(ConsoleReports.HOSTILE, 6);
         served.console().onSwapState(ConsoleReports.HOSTILE, waiting(3));

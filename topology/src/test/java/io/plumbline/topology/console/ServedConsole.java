@@ -13,6 +13,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** A console behind the real server, with nothing behind the console. */
 final class ServedConsole implements AutoCloseable {
@@ -20,10 +21,11 @@ final class ServedConsole implements AutoCloseable {
     private final Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 16));
     private final HttpClient client = HttpClient.newHttpClient();
     private final Console console;
+    private volatile @Nullable String complaint;
     private final MonitorServer server;
 
     private ServedConsole(MonitorConfig config, WebConfig web) throws IOException {
-        console = Console.of(config);
+        console = Console.of(config, () -> Optional.ofNullable(complaint));
         server = MonitorServer.start(
                 new HttpSettings("127.0.0.1", 0, null, List.of(), null, true),
                 web,
@@ -39,6 +41,11 @@ final class ServedConsole implements AutoCloseable {
 
     static ServedConsole start(MonitorConfig config, WebConfig web) throws IOException {
         return new ServedConsole(config, web);
+    }
+
+    /** Has {@code /readyz} complain; null: no more. */
+    void complain(@Nullable String sentence) {
+        complaint = sentence;
     }
 
     Console console() {

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.fixtures.EmbeddedBroker;
@@ -30,8 +33,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
-/** Tests an activations topic that becomes another one while the monitor runs. */
+/** Tests topics that go, or become others, while the monitor runs or between two of its runs. */
 class ChangedSourceIT {
 
     private static final long T0 = 1_700_000_000_000L;
@@ -42,12 +46,17 @@ class ChangedSourceIT {
     @TempDir
     private Path folder;
 
+    private final Logger log = (Logger) LoggerFactory.getLogger(org.slf4j.Logger.ROOT_LOGGER_NAME);
+    private final ListAppender<ILoggingEvent> said = new ListAppender<>();
+
     private EmbeddedBroker broker;
     private BrokerClient client;
     private MonitorConfig config;
 
     @BeforeEach
     void start() throws Exception {
+        said.start();
+        log.addAppender(said);
         broker = EmbeddedBroker.start(folder.resolve("broker"));
         client = new BrokerClient(broker.bootstrapServers());
         createTopic();
@@ -67,6 +76,7 @@ class ChangedSourceIT {
 
     @AfterEach
     void stop() {
+        log.detachAppender(said);
         broker.close();
     }
 
@@ -143,6 +153,61 @@ class ChangedSourceIT {
         }
     }
 
+    /** The client of the page's reader would write a line at each of its fetches, thousands a second. */
+    @Test
+    void aTopicOfItsOwnThatIsGoneIsSaidInFewLinesUntilItIsBack() throws Exception {
+        String reports = config.topics().windowReports();
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            Pages pages = new Pages(runtime.httpAddress());
+            awaitReady(pages, "ok");
+            deleteTopic(reports);
+            awaitReady(pages, "topic \"%s\" (one report a site and window) does not exist any more".formatted(reports));
+            assertEquals(1, pages.value("plumbline_missing_topics"));
+            client.createTopic(reports, PARTITIONS, Map.of());
+            awaitReady(pages, "ok");
+            assertEquals(0, pages.value("plumbline_missing_topics"));
+            assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
+        }
+        List<String> lines =
+                said.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
+        assertTrue(lines.size() < 20, () -> "%d lines: %s".formatted(lines.size(), lines.subList(0, 20)));
+        assertSaid("topic \"%s\" (one report a site and window) does not exist any more".formatted(reports));
+        assertSaid("was deleted and made again while this process ran");
+    }
+
+    @Test
+    void aTopicThatIsReadAndWasMadeAgainStopsTheMonitorWithItsName() throws Exception {
+        String moments = config.topics().moments();
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            awaitReady(new Pages(runtime.httpAddress()), "ok");
+            deleteTopic(moments);
+            createAgain(moments);
+            String failure = runtime.awaitFailure(60, TimeUnit.SECONDS);
+            assertTrue(
+                    failure != null && failure.contains("topic \"%s\" (tiles of closed panes)".formatted(moments)),
+                    String.valueOf(failure));
+        }
+    }
+
+    @Test
+    void stateThatWasDeletedBetweenTwoRunsIsSaidAndCounted() throws Exception {
+        String lost = "plumbline_lost_changelogs";
+        List<String> changelogs = Stream.of("panes", "windows", "decisions")
+                .map("changed-monitor-%s-changelog"::formatted)
+                .toList();
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            client.sendAll(window(0, 20));
+            awaitCommitted(10);
+            assertEquals(0, new Pages(runtime.httpAddress()).value(lost));
+        }
+        changelogs.forEach(this::deleteTopic);
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+            assertEquals(changelogs.size(), new Pages(runtime.httpAddress()).value(lost));
+            assertSaid("%s\" does not exist, while group changed-monitor has read".formatted(changelogs.get(0)));
+            assertSaid("the state of the monitor is lost");
+        }
+    }
+
     private static void awaitReady(Pages pages, String begins) throws InterruptedException {
         BrokerClient.awaitThat(() -> pages.body("/readyz").startsWith(begins), () -> pages.body("/readyz"));
     }
@@ -151,10 +216,36 @@ class ChangedSourceIT {
         client.createTopic("activations", PARTITIONS, Map.of("retention.ms", "-1"));
     }
 
-    private void deleteTopic() throws Exception {
+    private void deleteTopic() {
+        deleteTopic("activations");
+    }
+
+    private void deleteTopic(String name) {
         try (Admin admin = Admin.create(client.properties())) {
-            admin.deleteTopics(List.of("activations")).all().get();
+            admin.deleteTopics(List.of(name)).all().get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new IllegalStateException(name, e);
         }
+    }
+
+    /** Makes a topic that was just deleted, as soon as the broker has forgotten it. */
+    private void createAgain(String name) throws InterruptedException {
+        BrokerClient.awaitThat(
+                () -> {
+                    try {
+                        client.createTopic(name, PARTITIONS, Map.of());
+                        return true;
+                    } catch (Exception e) {
+                        return false;
+                    }
+                },
+                () -> name);
+    }
+
+    private void assertSaid(String words) {
+        assertTrue(
+                said.list.stream().anyMatch(line -> line.getFormattedMessage().contains(words)),
+                () -> "%s: %s".formatted(words, said.list));
     }
 
     private void awaitCommitted(long offset) throws InterruptedException {

@@ -92,10 +92,18 @@ class SourceOutageIT {
             BrokerClient.awaitThat(
                     () -> System.nanoTime() - stoppedAt > TimeUnit.SECONDS.toNanos(2 * IDLE_CLOSE_SECONDS + 1),
                     () -> "the outage is not long enough yet");
+            Pages pages = new Pages(runtime.httpAddress());
+            String away = "no broker at %s has answered since 20"
+                    .formatted(client.properties().get("bootstrap.servers"));
+            BrokerClient.awaitThat(() -> pages.body("/readyz").startsWith(away), () -> pages.body("/readyz"));
+            assertEquals(503, pages.status("/readyz"));
+            assertTrue(pages.value("plumbline_broker_unanswered_seconds") >= 10);
+            assertEquals(200, pages.status("/healthz"));
             startBroker();
             rest.get(60, TimeUnit.SECONDS);
             producer.flush();
             List<ConsumerRecord<byte[], byte[]>> reports = reports(1);
+            assertEquals("ok", pages.body("/readyz").strip());
             String report = text(reports.get(0));
             assertTrue(report.contains("\"rows\":" + 20 * WatchedFolder.ROWS + ","), report);
             assertTrue(report.contains("\"closed_by\":\"idle\""), report);

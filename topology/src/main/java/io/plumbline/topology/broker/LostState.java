@@ -1,0 +1,90 @@
+package io.plumbline.topology.broker;
+
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.joining.JoinStage;
+import io.plumbline.topology.windows.WindowStage;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.TopicDescription;
+
+/**
+ * Finds state that was lost between two runs: a change-log that is gone or empty while the group's offsets say that
+ * records were read. Kafka Streams makes such a change-log anew and goes on behind the offsets without a word.
+ */
+final class LostState {
+
+    /**
+     * The stores that hold something as soon as rows were read; any other may rightly be empty. A store of parts may
+     * even be new, since a site with several targets may be.
+     */
+    private static final List<String> FILLED_AT_ONCE = List.of(WindowStage.PANES_STORE, WindowStage.WINDOWS_STORE);
+
+    private static final List<String> MAY_BE_NEW = List.of(JoinStage.PARTS_STORE);
+
+    private LostState() {}
+
+    /** Returns one sentence for each change-log among the planned topics whose state was lost. */
+    static List<String> sentences(
+            TopicClient client,
+            MonitorConfig config,
+            List<TopicPlan.Planned> planned,
+            Map<String, TopicDescription> existing) {
+        Map<Application, Map<String, Long>> read = new HashMap<>();
+        Map<String, Long> ends = client.ends(planned.stream()
+                .filter(topic -> topic.source() != null && existing.containsKey(topic.name()))
+                .map(topic -> existing.get(topic.name()))
+                .toList());
+        List<String> sentences = new ArrayList<>();
+        for (TopicPlan.Planned topic : planned) {
+            String source = topic.source();
+            if (source == null || isOf(MAY_BE_NEW, topic)) {
+                continue;
+            }
+            boolean gone = !existing.containsKey(topic.name());
+            if (gone || (isOf(FILLED_AT_ONCE, topic) && ends.getOrDefault(topic.name(), 1L) == 0)) {
+                Application owner = topic.readers().iterator().next();
+                long offsets = read.computeIfAbsent(owner, application -> read(client, config, application))
+                        .getOrDefault(source, 0L);
+                if (offsets > 0) {
+                    sentences.add(sentence(config, topic, source, gone, owner, offsets));
+                }
+            }
+        }
+        return sentences;
+    }
+
+    private static boolean isOf(List<String> stores, TopicPlan.Planned changelog) {
+        return stores.stream().anyMatch(store -> changelog.name().endsWith("-%s-changelog".formatted(store)));
+    }
+
+    /** Returns up to which offset the application has read each topic, summed over the partitions. */
+    private static Map<String, Long> read(TopicClient client, MonitorConfig config, Application application) {
+        Map<String, Long> read = new HashMap<>();
+        client.committed(application.id(config))
+                .forEach((partition, offset) -> read.merge(partition.topic(), offset.offset(), Long::sum));
+        return read;
+    }
+
+    private static String sentence(
+            MonitorConfig config,
+            TopicPlan.Planned topic,
+            String source,
+            boolean gone,
+            Application owner,
+            long offsets) {
+        return "change-log \"%s\" %s, while group %s has read %d offsets of topic \"%s\": the %s is lost. %s, see PlumblineStateLost in the runbook"
+                .formatted(
+                        topic.name(),
+                        gone ? "does not exist" : "holds nothing",
+                        owner.id(config),
+                        offsets,
+                        source,
+                        topic.what(),
+                        owner == Application.MONITOR
+                                ? "Rows that were read before are missing in the windows that were open, and verdicts"
+                                        + " begin anew"
+                                : "Versions, candidates and waiting requests that only it held are forgotten");
+    }
+}
