@@ -17,6 +17,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
+import org.apache.kafka.clients.admin.DescribeClusterOptions;
 import org.apache.kafka.clients.admin.DescribeConfigsOptions;
 import org.apache.kafka.clients.admin.DescribeConsumerGroupsOptions;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
@@ -93,6 +94,23 @@ final class TopicClient implements AutoCloseable {
         } catch (InterruptedException e) {
             throw interrupted();
         } catch (ExecutionException | TimeoutException e) {
+            throw unreachable(e);
+        }
+    }
+
+    /** Returns how many brokers the cluster has now; 0 where this principal may not ask. */
+    int brokers() {
+        try {
+            return admin.describeCluster(new DescribeClusterOptions().timeoutMs(WAIT_MS))
+                    .nodes()
+                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
+                    .size();
+        } catch (InterruptedException e) {
+            throw interrupted();
+        } catch (ExecutionException | TimeoutException e) {
+            if (e.getCause() instanceof AuthorizationException) {
+                return 0;
+            }
             throw unreachable(e);
         }
     }

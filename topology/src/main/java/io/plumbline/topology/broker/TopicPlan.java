@@ -122,6 +122,8 @@ final class TopicPlan {
         Set<Application> nobody = Set.of();
         Map<String, String> eventTime = new HashMap<>();
         eventTime.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "CreateTime");
+        // Said of every topic that is not compacted: a broker's own default may be another.
+        eventTime.put(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);
         if (largestRecord != null) {
             eventTime.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Long.toString(largestRecord));
         }
@@ -152,7 +154,11 @@ final class TopicPlan {
     }
 
     private static Map<String, String> ours(String key, String value) {
-        return Map.of(key, value, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
+        Map<String, String> settings = new HashMap<>();
+        settings.put(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_DELETE);
+        settings.put(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG, "LogAppendTime");
+        settings.put(key, value);
+        return settings;
     }
 
     private void add(

@@ -1,6 +1,7 @@
 package io.plumbline.topology.broker;
 
 import io.plumbline.topology.config.MonitorConfig;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -24,34 +25,52 @@ public final class TopicReview {
 
     private record Rule(Sense sense, String otherwise) {}
 
+    /** Bytes that Kafka's brokers take by default, for which records are made. */
+    private static final String LARGEST_RECORD = "1000000";
+
     private static final String COMPACTION = "compaction falls behind what every commit rewrites, and the disk fills";
 
-    private static final Map<String, Rule> RULES = Map.of(
-            TopicConfig.CLEANUP_POLICY_CONFIG,
-            new Rule(
-                    Sense.SAME,
-                    "with delete the newest record of a key is lost when it is old: state, or the decoder in force"),
-            TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG,
-            new Rule(
-                    Sense.SAME,
-                    "activations need the producer's time, which windows are cut by; the others the broker's, or"
-                            + " records of a replay"
-                            + " are deleted at once"),
-            TopicConfig.RETENTION_MS_CONFIG,
-            new Rule(Sense.AT_LEAST, "records are deleted earlier than they are meant to be"),
-            TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
-            new Rule(
-                    Sense.AT_LEAST,
-                    "larger dead letters keep reason and place, not their bytes, and larger moment records are"
-                            + " refused"),
-            TopicConfig.MIN_CLEANABLE_DIRTY_RATIO_CONFIG,
-            new Rule(Sense.AT_MOST, COMPACTION),
-            TopicConfig.SEGMENT_BYTES_CONFIG,
-            new Rule(Sense.AT_MOST, COMPACTION),
-            TopicConfig.SEGMENT_MS_CONFIG,
-            new Rule(Sense.AT_MOST, COMPACTION),
-            TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG,
-            new Rule(Sense.AT_MOST, COMPACTION));
+    private static final Map<String, Rule> RULES = Map.ofEntries(
+            Map.entry(
+                    TopicConfig.CLEANUP_POLICY_CONFIG,
+                    new Rule(
+                            Sense.SAME,
+                            "with delete the newest record of a key is lost when it is old: state, or the decoder in"
+                                    + " force; with compact a record is lost when another of its key follows, read or"
+                                    + " not")),
+            Map.entry(
+                    TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG,
+                    new Rule(
+                            Sense.SAME,
+                            "activations need the producer's time, which windows are cut by; the others the broker's,"
+                                    + " or records of a replay are deleted at once")),
+            Map.entry(
+                    TopicConfig.RETENTION_MS_CONFIG,
+                    new Rule(
+                            Sense.AT_LEAST,
+                            "records are deleted earlier than they are meant to be, read or not; give activations"
+                                    + " more than the longest outage of the monitor")),
+            Map.entry(
+                    TopicConfig.RETENTION_BYTES_CONFIG,
+                    new Rule(Sense.AT_LEAST, "records are deleted as soon as there are too many, read or not")),
+            Map.entry(
+                    TopicConfig.MAX_MESSAGE_BYTES_CONFIG,
+                    new Rule(
+                            Sense.AT_LEAST,
+                            "larger dead letters keep reason and place, not their bytes, larger reports are left out,"
+                                    + " larger moment records are refused, and without its tiles the monitor stops")),
+            Map.entry(
+                    TopicConfig.UNCLEAN_LEADER_ELECTION_ENABLE_CONFIG,
+                    new Rule(Sense.SAME, "a copy that lags behind may become the leader, and what it lacks is lost")),
+            Map.entry(
+                    TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG,
+                    new Rule(
+                            Sense.AT_LEAST,
+                            "a record is acknowledged while one copy has it, and lost with the disk of that one")),
+            Map.entry(TopicConfig.MIN_CLEANABLE_DIRTY_RATIO_CONFIG, new Rule(Sense.AT_MOST, COMPACTION)),
+            Map.entry(TopicConfig.SEGMENT_BYTES_CONFIG, new Rule(Sense.AT_MOST, COMPACTION)),
+            Map.entry(TopicConfig.SEGMENT_MS_CONFIG, new Rule(Sense.AT_MOST, COMPACTION)),
+            Map.entry(TopicConfig.MAX_COMPACTION_LAG_MS_CONFIG, new Rule(Sense.AT_MOST, COMPACTION)));
 
     private static final Rule DEFAULT_RULE = new Rule(Sense.SAME, "it was not made by Plumbline, or changed since");
 
@@ -125,6 +144,7 @@ public final class TopicReview {
                                 BrokerRefusal.principal(config),
                                 "`plumbline topics --acl --role admin` prints the commands that grant what it needs"));
             }
+            int brokers = client.brokers();
             List<Line> lines = new ArrayList<>();
             for (TopicPlan.Planned topic : TopicPlan.of(config, Topics.partitions(existing), 1, largestRecord)
                     .topics()) {
@@ -132,7 +152,7 @@ public final class TopicReview {
                 lines.add(
                         found == null
                                 ? missing(config, topic)
-                                : line(topic, found, settings.get(topic.name()), replicationFactor));
+                                : line(config, topic, found, settings.get(topic.name()), replicationFactor, brokers));
             }
             return lines;
         }
@@ -150,10 +170,12 @@ public final class TopicReview {
     }
 
     private static Line line(
+            MonitorConfig config,
             TopicPlan.Planned topic,
             TopicDescription found,
             @Nullable Config settings,
-            @Nullable Short replicationFactor) {
+            @Nullable Short replicationFactor,
+            int brokers) {
         List<String> problems = new ArrayList<>();
         int partitions = found.partitions().size();
         String otherPartitions = otherPartitions(topic, found);
@@ -167,8 +189,12 @@ public final class TopicReview {
         if (replicationFactor != null && replication < replicationFactor) {
             problems.add("topic \"%s\" has %d copies, expected %d: kafka-reassign-partitions.sh adds them"
                     .formatted(topic.name(), replication, replicationFactor));
+        } else if (replicationFactor == null && replication == 1 && brokers > 1) {
+            problems.add(
+                    "topic \"%s\" has 1 copy on a cluster of %d brokers: what is on it is lost with the disk of one of them; kafka-reassign-partitions.sh adds copies"
+                            .formatted(topic.name(), brokers));
         }
-        new TreeMap<>(topic.settings()).forEach((key, expected) -> {
+        expected(config, topic, replication).forEach((key, expected) -> {
             ConfigEntry entry = settings == null ? null : settings.get(key);
             String value = entry == null ? null : entry.value();
             Rule rule = RULES.getOrDefault(key, DEFAULT_RULE);
@@ -179,7 +205,7 @@ public final class TopicReview {
                                         topic.name(),
                                         key,
                                         value,
-                                        words(rule.sense()),
+                                        words(rule.sense(), expected),
                                         expected,
                                         rule.otherwise(),
                                         topic.name(),
@@ -188,6 +214,28 @@ public final class TopicReview {
             }
         });
         return new Line(topic.name(), topic.what(), true, partitions, replication, problems);
+    }
+
+    /**
+     * Returns the settings of a topic that can lose something, and what they are to be. Where the topic is made, those
+     * that the plan does not name are left to the broker.
+     */
+    private static Map<String, String> expected(MonitorConfig config, TopicPlan.Planned topic, int replication) {
+        Map<String, String> expected = new TreeMap<>();
+        boolean isUsers = topic.name().equals(config.topics().activations());
+        if (TopicConfig.CLEANUP_POLICY_DELETE.equals(topic.settings().get(TopicConfig.CLEANUP_POLICY_CONFIG))) {
+            expected.put(TopicConfig.RETENTION_BYTES_CONFIG, "-1");
+        }
+        if (isUsers) {
+            Duration open = config.window().size().plus(config.window().grace());
+            expected.put(TopicConfig.RETENTION_MS_CONFIG, Long.toString(open.toMillis()));
+        } else {
+            expected.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, LARGEST_RECORD);
+        }
+        expected.put(TopicConfig.UNCLEAN_LEADER_ELECTION_ENABLE_CONFIG, "false");
+        expected.put(TopicConfig.MIN_IN_SYNC_REPLICAS_CONFIG, replication >= 3 ? "2" : "1");
+        expected.putAll(topic.settings());
+        return expected;
     }
 
     /**
@@ -201,10 +249,10 @@ public final class TopicReview {
                         .formatted(topic.name(), partitions, topic.partitions(), topic.name());
     }
 
-    private static String words(Sense sense) {
+    private static String words(Sense sense, String expected) {
         return switch (sense) {
             case SAME -> "";
-            case AT_LEAST -> "at least ";
+            case AT_LEAST -> limit(expected) == Double.POSITIVE_INFINITY ? "" : "at least ";
             case AT_MOST -> "at most ";
         };
     }

@@ -130,7 +130,7 @@ public final class Topics {
             // Last: of a topic that may not be seen the number of partitions is not known either.
             requirePartitions(planned, existing);
             if (monitors) {
-                eventTimeWarnings(client, config).forEach(LOG::warn);
+                lossWarnings(client, config).forEach(LOG::warn);
             }
             return new Prepared(
                     partitions,
@@ -229,10 +229,10 @@ public final class Topics {
     }
 
     /**
-     * Says what will happen to event times that a user may not have meant, and refuses nothing: both may be meant. But
-     * neither shows in any number later on. Without the right to ask, nothing is said.
+     * Says what will happen to rows and event times that a user may not have meant, and refuses nothing: it may be
+     * meant. But it shows in no number later on. Without the right to ask, nothing is said.
      */
-    static List<String> eventTimeWarnings(TopicClient client, MonitorConfig config) {
+    static List<String> lossWarnings(TopicClient client, MonitorConfig config) {
         String topic = config.topics().activations();
         Map<String, Config> settings = client.settings(List.of(topic));
         Config found = settings == null ? null : settings.get(topic);
@@ -245,6 +245,12 @@ public final class Topics {
             warnings.add(
                     "topic \"%s\" has %s = LogAppendTime: windows are cut by the time of arrival, not by the producer's; set it to CreateTime to have the latter"
                             .formatted(topic, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG));
+        }
+        ConfigEntry cleanup = found.get(TopicConfig.CLEANUP_POLICY_CONFIG);
+        if (cleanup != null && !TopicConfig.CLEANUP_POLICY_DELETE.equals(cleanup.value())) {
+            warnings.add(
+                    "topic \"%s\" has %s = %s: a row is lost when another of its key follows, read or not, and no counter sees it; set it to delete"
+                            .formatted(topic, TopicConfig.CLEANUP_POLICY_CONFIG, cleanup.value()));
         }
         ConfigEntry retention = found.get(TopicConfig.RETENTION_MS_CONFIG);
         if (config.window().idleClose() == null && retention != null && !"-1".equals(retention.value())) {

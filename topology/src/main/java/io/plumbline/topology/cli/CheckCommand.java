@@ -4,7 +4,9 @@ import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.topology.broker.Standbys;
+import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.broker.TopicReview;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.http.WebConfig;
@@ -181,12 +183,30 @@ final class CheckCommand implements Callable<Integer> {
 
     private static int checkBroker(MonitorConfig monitor, PrintWriter out, PrintWriter err) {
         try {
-            return checkTopics(monitor, Brokers.topics(monitor.adminProperties()), out, err);
+            return checkTopics(monitor, Brokers.topics(monitor.adminProperties()), out, err)
+                    + checkSettings(monitor, out, err);
         } catch (NoBrokerException unreachable) {
             String refusal = BrokerRefusal.connection(monitor, unreachable);
             err.println(refusal == null ? unreachable.getMessage() : refusal);
             return 1;
         }
+    }
+
+    /** Prints every setting of the topics there are that can lose something. */
+    private static int checkSettings(MonitorConfig monitor, PrintWriter out, PrintWriter err) {
+        List<TopicReview.Line> lines;
+        try {
+            lines = TopicReview.of(monitor, null, null);
+        } catch (StartException refused) {
+            out.println("the settings of the topics were not checked: " + refused.getMessage());
+            return 0;
+        }
+        List<String> problems = lines.stream()
+                .filter(TopicReview.Line::exists)
+                .flatMap(line -> line.problems().stream())
+                .toList();
+        problems.forEach(err::println);
+        return problems.size();
     }
 
     /**

@@ -184,6 +184,53 @@ class TopicsIT {
     }
 
     @Test
+    void everySettingThatLosesSomethingIsNamedByDescribeAndByCheck() throws Exception {
+        WatchedFolder.create(folder.resolve("losing"), broker.bootstrapServers());
+        Path file = folder.resolve("losing").resolve(WatchedFolder.FILE);
+        Files.writeString(
+                file,
+                Files.readString(file).replace("application_id: small", "application_id: losing")
+                        + "\ntopics: {activations: la, moments: lm, window_reports: lw, adaptation_requests: lq,"
+                        + " adaptation_reports: lr, decoders: ld, dead_letters: ll}\n");
+        assertEquals(
+                0,
+                Shell.run("topics", "--config", file, "--create", "--partitions", 1)
+                        .exitCode());
+        assertEquals(0, Shell.run("check", "--config", file).exitCode());
+        change("la", "cleanup.policy", "compact");
+        change("la", "retention.ms", "1000");
+        change("la", "unclean.leader.election.enable", "true");
+        change("lm", "cleanup.policy", "compact,delete");
+        change("lm", "max.message.bytes", "100000");
+        change("lw", "cleanup.policy", "compact");
+        change("lq", "retention.bytes", "1000000");
+        change("ll", "cleanup.policy", "compact");
+        change("ld", "cleanup.policy", "compact,delete");
+        change("losing-monitor-panes-changelog", "cleanup.policy", "delete");
+        for (String command : List.of("topics", "check")) {
+            Shell shell = command.equals("topics")
+                    ? Shell.run("topics", "--config", file, "--describe")
+                    : Shell.run("check", "--config", file);
+            assertEquals(2, shell.exitCode(), shell.out());
+            List<String> sentences = shell.err().lines().toList();
+            assertEquals(10, sentences.size(), shell.err());
+            for (String begin : List.of(
+                    "topic \"la\": cleanup.policy = compact, expected delete: ",
+                    "topic \"la\": retention.ms = 1000, expected at least ",
+                    "topic \"la\": unclean.leader.election.enable = true, expected false: ",
+                    "topic \"lm\": cleanup.policy = compact,delete, expected delete: ",
+                    "topic \"lm\": max.message.bytes = 100000, expected at least 1000000: ",
+                    "topic \"lw\": cleanup.policy = compact, expected delete: ",
+                    "topic \"lq\": retention.bytes = 1000000, expected -1: ",
+                    "topic \"ll\": cleanup.policy = compact, expected delete: ",
+                    "topic \"ld\": cleanup.policy = compact,delete, expected compact: ",
+                    "topic \"losing-monitor-panes-changelog\": cleanup.policy = delete, expected compact: ")) {
+                assertTrue(sentences.stream().anyMatch(sentence -> sentence.startsWith(begin)), begin + shell.err());
+            }
+        }
+    }
+
+    @Test
     void theTopicOfActivationsTakesAMomentRecordOfTheWidestSiteWhereThatIsAsked() throws Exception {
         WatchedFolder.create(folder.resolve("moments"), broker.bootstrapServers());
         Path file = folder.resolve("moments").resolve(WatchedFolder.FILE);
@@ -221,6 +268,8 @@ class TopicsIT {
         client.createTopic("month", 1, Map.of("retention.ms", "2592000000"));
         assertWarnings(List.of("topic \"arrival\" has message.timestamp.type = LogAppendTime: "), "arrival", "30s");
         assertWarnings(List.of(), "month", "30s");
+        client.createTopic("keyed", 1, Map.of("cleanup.policy", "compact", "retention.ms", "-1"));
+        assertWarnings(List.of("topic \"keyed\" has cleanup.policy = compact: a row is lost"), "keyed", "30s");
         assertWarnings(
                 List.of(
                         "window.idle_close is off, as for a replay of history, and topic \"month\" has retention.ms = 2592000000: "),
@@ -238,7 +287,7 @@ class TopicsIT {
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers(), activations, idleClose), "test", folder);
         try (TopicClient topics = TopicClient.connect(config)) {
-            List<String> warnings = Topics.eventTimeWarnings(topics, config);
+            List<String> warnings = Topics.lossWarnings(topics, config);
             assertEquals(begins.size(), warnings.size(), warnings::toString);
             for (int i = 0; i < begins.size(); i++) {
                 assertTrue(warnings.get(i).startsWith(begins.get(i)), warnings.get(i));
