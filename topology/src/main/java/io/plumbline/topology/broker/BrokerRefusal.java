@@ -6,9 +6,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
-import org.apache.kafka.common.errors.SaslAuthenticationException;
 import org.apache.kafka.common.errors.SslAuthenticationException;
 import org.apache.kafka.common.errors.TopicAuthorizationException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
@@ -68,7 +68,7 @@ public final class BrokerRefusal {
     public static @Nullable String connection(MonitorConfig config, Throwable failure) {
         Throwable cause = find(failure);
         Map<String, String> properties = config.adminProperties();
-        if (cause instanceof SaslAuthenticationException) {
+        if (cause instanceof AuthenticationException && !(cause instanceof SslAuthenticationException)) {
             return "the broker at %s refuses the login of %s (kafka.\"sasl.mechanism\" = %s): %s; check the user and the password in kafka.\"sasl.jaas.config\""
                     .formatted(
                             config.bootstrapServers(),
@@ -86,12 +86,13 @@ public final class BrokerRefusal {
         return null;
     }
 
-    private static String root(Throwable failure) {
+    /** Returns the message of the innermost cause, which is the reason; the outer ones say what was not done. */
+    public static String root(Throwable failure) {
         Throwable root = failure;
         while (root.getCause() != null) {
             root = root.getCause();
         }
-        return String.valueOf(root.getMessage());
+        return root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
     }
 
     /**
@@ -114,8 +115,7 @@ public final class BrokerRefusal {
 
     private static @Nullable Throwable find(Throwable failure) {
         for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SaslAuthenticationException
-                    || cause instanceof SslAuthenticationException
+            if (cause instanceof AuthenticationException
                     || cause instanceof TopicAuthorizationException
                     || cause instanceof GroupAuthorizationException
                     || cause instanceof TransactionalIdAuthorizationException

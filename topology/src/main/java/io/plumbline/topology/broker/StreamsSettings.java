@@ -45,10 +45,7 @@ public final class StreamsSettings {
         return properties;
     }
 
-    /**
-     * Returns properties with which outputs that a topic does not take are left out, unless the configuration names a
-     * handler of its own.
-     */
+    /** Returns properties with which outputs that a topic does not take are left out, logged and counted. */
     public static Properties guarded(Properties properties, OutputGuard outputs) {
         Properties guarded = new Properties();
         guarded.put(StreamsConfig.PRODUCTION_EXCEPTION_HANDLER_CLASS_CONFIG, OutputGuard.Handler.class);
@@ -107,8 +104,8 @@ public final class StreamsSettings {
     }
 
     /**
-     * Returns one sentence for each property that Kafka Streams refuses, or would ignore under its group protocol;
-     * none: both applications can be made. Asks no broker.
+     * Returns one sentence for each application or client whose properties Kafka refuses, and for each property that it
+     * would ignore under its group protocol; none: all can be made. Asks no broker.
      */
     public static List<String> problems(MonitorConfig config) {
         List<String> problems = new ArrayList<>();
@@ -122,19 +119,38 @@ public final class StreamsSettings {
                         .formatted(application, config.withoutSecrets(refusal)));
             }
         }
+        if (problems.isEmpty()) { // else one value would be named once for each kind of client
+            problems.addAll(problemsOfPlainClients(config));
+        }
         return problems.stream().sorted().toList();
     }
 
     private static String refusal(Properties properties) {
         try {
-            int threads = new StreamsConfig(properties).getInt(StreamsConfig.NUM_STREAM_THREADS_CONFIG);
+            StreamsConfig streams = new StreamsConfig(properties);
+            ClientSettings.ofStreams(streams).forEach(ClientSettings::require);
+            int threads = streams.getInt(StreamsConfig.NUM_STREAM_THREADS_CONFIG);
             return threads >= 1
                     ? ""
                     : "%s = %d: expected at least 1, or nothing is read"
                             .formatted(StreamsConfig.NUM_STREAM_THREADS_CONFIG, threads);
         } catch (KafkaException | IllegalArgumentException refused) {
-            return String.valueOf(refused.getMessage());
+            return BrokerRefusal.root(refused);
         }
+    }
+
+    /** Returns one sentence for each kind of client outside Kafka Streams whose properties Kafka refuses. */
+    private static List<String> problemsOfPlainClients(MonitorConfig config) {
+        List<String> problems = new ArrayList<>();
+        for (ClientSettings client : ClientSettings.ofPlainClients(config)) {
+            try {
+                client.require();
+            } catch (KafkaException | IllegalArgumentException refused) {
+                problems.add("kafka: Kafka refuses the properties of %s: %s"
+                        .formatted(client.what(), config.withoutSecrets(BrokerRefusal.root(refused))));
+            }
+        }
+        return problems;
     }
 
     private static Properties common(MonitorConfig config, String applicationId) {

@@ -314,8 +314,7 @@ final class TopicClient implements AutoCloseable {
     }
 
     private static String message(Exception e) {
-        Throwable cause = e.getCause() == null ? e : e.getCause();
-        return cause.getMessage() == null ? cause.getClass().getSimpleName() : cause.getMessage();
+        return BrokerRefusal.root(e);
     }
 
     @Override

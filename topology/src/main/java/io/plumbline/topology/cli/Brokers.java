@@ -1,5 +1,7 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.broker.BrokerRefusal;
+import io.plumbline.topology.broker.StartException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -16,7 +18,7 @@ import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.config.ConfigResource;
-import org.jspecify.annotations.Nullable;
+import org.apache.kafka.common.errors.AuthenticationException;
 
 /** Asks a cluster whether it is there, before anything is started that would only retry for ever. */
 final class Brokers {
@@ -103,21 +105,35 @@ final class Brokers {
         });
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis());
         properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, (int) PATIENCE.toMillis() / 2);
-        return Admin.create(properties);
+        try {
+            return Admin.create(properties);
+        } catch (KafkaException refused) {
+            throw new StartException("no client for %s can be made: %s"
+                    .formatted(kafkaProperties.get("bootstrap.servers"), BrokerRefusal.root(refused)));
+        }
     }
 
     private static NoBrokerException unreachable(Map<String, String> kafkaProperties, Exception cause) {
+        String brokers = kafkaProperties.get("bootstrap.servers");
         return new NoBrokerException(
-                "no Kafka broker answered at %s within %d s (%s)"
-                        .formatted(kafkaProperties.get("bootstrap.servers"), PATIENCE.toSeconds(), reason(cause)),
+                isRefusedLogin(cause)
+                        ? "the Kafka broker at %s answers and refuses the login or the TLS connection: %s; check security.protocol, sasl.* and ssl.*"
+                                .formatted(brokers, reason(cause))
+                        : "no Kafka broker answered at %s within %d s (%s)"
+                                .formatted(brokers, PATIENCE.toSeconds(), reason(cause)),
                 cause);
     }
 
-    private static @Nullable String reason(Throwable failure) {
-        Throwable cause = failure.getCause();
-        if (cause != null) {
-            return cause.getMessage();
+    private static boolean isRefusedLogin(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof AuthenticationException) {
+                return true;
+            }
         }
-        return failure instanceof TimeoutException ? "timed out" : failure.getMessage();
+        return false;
+    }
+
+    private static String reason(Exception failure) {
+        return failure instanceof TimeoutException ? "timed out" : BrokerRefusal.root(failure);
     }
 }

@@ -160,10 +160,15 @@ final class CheckCommand implements Callable<Integer> {
         if (partitions != null) {
             return partitions;
         }
-        return offline
-                ? 1
-                : Brokers.partitions(monitor.adminProperties(), monitor.topics().activations())
-                        .orElse(1);
+        try {
+            return offline
+                    ? 1
+                    : Brokers.partitions(
+                                    monitor.adminProperties(), monitor.topics().activations())
+                            .orElse(1);
+        } catch (StartException noClient) {
+            return 1; // reported with the broker
+        }
     }
 
     private static void print(PrintWriter out, ConfigCheck.Site site) {
@@ -187,7 +192,10 @@ final class CheckCommand implements Callable<Integer> {
                     + checkSettings(monitor, out, err);
         } catch (NoBrokerException unreachable) {
             String refusal = BrokerRefusal.connection(monitor, unreachable);
-            err.println(refusal == null ? unreachable.getMessage() : refusal);
+            err.println(refusal == null ? monitor.withoutSecrets(String.valueOf(unreachable.getMessage())) : refusal);
+            return 1;
+        } catch (StartException noClient) {
+            err.println(monitor.withoutSecrets(String.valueOf(noClient.getMessage())));
             return 1;
         }
     }

@@ -34,6 +34,13 @@ final class KafkaProperties {
             StreamsConfig.ADMIN_CLIENT_PREFIX,
             StreamsConfig.TOPIC_PREFIX);
 
+    private static final List<String> OF_CONSUMERS_AND_PRODUCERS = List.of(
+            StreamsConfig.CONSUMER_PREFIX,
+            StreamsConfig.MAIN_CONSUMER_PREFIX,
+            StreamsConfig.RESTORE_CONSUMER_PREFIX,
+            StreamsConfig.GLOBAL_CONSUMER_PREFIX,
+            StreamsConfig.PRODUCER_PREFIX);
+
     private static final Set<String> GUARANTEES = Set.of("exactly_once_v2", "at_least_once");
 
     private KafkaProperties() {}
@@ -153,8 +160,53 @@ final class KafkaProperties {
                         : "expected all: with fewer an acknowledged record can be lost with its broker";
             case "enable.idempotence", "producer.enable.idempotence" ->
                 value.equals("true") ? "" : "expected it absent or true: without it a retry writes a record twice";
+            case "topic.cleanup.policy" ->
+                value.equals("compact") ? "" : "expected it absent: state that is deleted when it is old is lost";
+            default -> refusalOfPlugIn(withoutClient(key), key, value);
+        };
+    }
+
+    /**
+     * Returns what is expected in place of a plug-in or switch that would leave out records, or bring them elsewhere,
+     * without a count.
+     */
+    private static String refusalOfPlugIn(String name, String key, String value) {
+        return switch (name) {
+            case "deserialization.exception.handler",
+                    "default.deserialization.exception.handler",
+                    "processing.exception.handler",
+                    "production.exception.handler",
+                    "default.production.exception.handler" ->
+                "expected it absent: Plumbline's own keeps what cannot be used as a dead letter and counts what is left"
+                        + " out; another may skip records without a word";
+            case "default.timestamp.extractor" ->
+                "expected it absent: windows are cut by the time of the record, as docs/concepts/time.md says";
+            case "partition.assignment.strategy" ->
+                "expected it absent: Kafka Streams assigns a site's state together with its records";
+            case "interceptor.classes" ->
+                key.startsWith(StreamsConfig.PRODUCER_PREFIX)
+                        ? ""
+                        : "expected producer.interceptor.classes: of a consumer it may change or leave out records"
+                                + " before they are counted";
+            case "partitioner.class" ->
+                "expected it absent: all records of a site must lie in one partition, or its windows are torn";
+            case "partitioner.ignore.keys" ->
+                value.equals("false")
+                        ? ""
+                        : "expected it absent or false: all records of a site must lie in one partition, or its windows"
+                                + " are torn";
+            case "check.crcs" ->
+                value.equals("true") ? "" : "expected it absent or true: else a damaged record is taken for a good one";
             default -> "";
         };
+    }
+
+    private static String withoutClient(String key) {
+        return OF_CONSUMERS_AND_PRODUCERS.stream()
+                .filter(key::startsWith)
+                .map(prefix -> key.substring(prefix.length()))
+                .findFirst()
+                .orElse(key);
     }
 
     private static boolean atLeast(String value, long least) {

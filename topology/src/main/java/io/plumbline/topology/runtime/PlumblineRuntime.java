@@ -50,6 +50,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.streams.CloseOptions;
 import org.apache.kafka.streams.KafkaClientSupplier;
 import org.apache.kafka.streams.KafkaStreams;
@@ -134,6 +136,17 @@ public final class PlumblineRuntime implements AutoCloseable {
         try {
             runtime.startAll(config, sites, role);
             return runtime;
+        } catch (RetriableException e) {
+            runtime.close();
+            throw e;
+        } catch (KafkaException e) {
+            runtime.close();
+            String connection = BrokerRefusal.connection(config, e);
+            throw new StartException(
+                    connection == null
+                            ? "Kafka's clients cannot be made of the properties under kafka: %s; nothing was started"
+                                    .formatted(config.withoutSecrets(BrokerRefusal.root(e)))
+                            : connection);
         } catch (InterruptedException | RuntimeException | Error e) {
             runtime.close();
             throw e;

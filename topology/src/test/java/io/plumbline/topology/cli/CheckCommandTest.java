@@ -142,6 +142,11 @@ class CheckCommandTest extends CheckedSite {
             {"num.stream.threads: two", "two for configuration num.stream.threads"},
             {"monitor.num.stream.threads: 0", "properties of the monitor: num.stream.threads = 0"},
             {"adapter.commit.interval.ms: 900000", "properties of the adapter: "},
+            {"monitor.consumer.fetch.min.bytes: many", "many for configuration fetch.min.bytes"},
+            {"security.protocol: PLAIN", "PLAIN for configuration security.protocol"},
+            {"producer.max.in.flight.requests.per.connection: 9", "max.in.flight.requests.per.connection"},
+            {"metric.reporters: no.such.Reporter", "no.such.Reporter"},
+            {"admin.retries: -7", "-7 for configuration retries"},
         }) {
             check("rank: 2, threshold: 1.0", "--offline");
             Path file = folder.resolve("plumbline.yaml");

@@ -295,6 +295,17 @@ class MonitorConfigTest {
                 "monitor.restore.consumer.enable.auto.commit: true | absent or false",
                 "producer.acks: 1                       | expected all",
                 "enable.idempotence: false              | absent or true",
+                "deserialization.exception.handler: x   | another may skip records without a word",
+                "monitor.processing.exception.handler: x | expected it absent",
+                "default.production.exception.handler: x | counts what is left out",
+                "default.timestamp.extractor: x         | by the time of the record",
+                "consumer.partition.assignment.strategy: x | Kafka Streams assigns",
+                "interceptor.classes: x                 | expected producer.interceptor.classes",
+                "monitor.main.consumer.interceptor.classes: x | leave out records",
+                "producer.partitioner.class: x          | one partition, or its windows are torn",
+                "partitioner.ignore.keys: true          | absent or false",
+                "consumer.check.crcs: false             | a damaged record",
+                "topic.cleanup.policy: delete           | is lost",
             })
     void kafkaPropertyThatBreaksAGuaranteeIsRefused(String property, String sentence) {
         ConfigException refused = refused(

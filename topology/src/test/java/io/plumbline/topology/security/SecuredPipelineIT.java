@@ -373,6 +373,39 @@ class SecuredPipelineIT {
     }
 
     @Test
+    void aLoginThatIsRefusedIsNotCalledABrokerThatIsAway() throws Exception {
+        Map<String, String> plain = new HashMap<>(broker.client(USERS.get("monitor")));
+        plain.put("sasl.mechanism", "PLAIN");
+        plain.computeIfPresent(
+                "sasl.jaas.config", (key, jaas) -> jaas.replace("scram.ScramLoginModule", "plain.PlainLoginModule"));
+        Map<String, String> stranger = new HashMap<>(broker.client(USERS.get("monitor")));
+        stranger.put(
+                "ssl.truststore.location",
+                TestCertificate.make(folder.resolve("another")).certificate().toString());
+        Map<String, String> broken = new HashMap<>(broker.client(USERS.get("monitor")));
+        broken.put("ssl.truststore.location", folder.resolve("nowhere.pem").toString());
+        Map<Map<String, String>, String> said = Map.of(
+                plain,
+                "refuses the login of User:the-monitor",
+                stranger,
+                "no trusted TLS connection",
+                broken,
+                "nowhere.pem");
+        for (Map.Entry<Map<String, String>, String> one : said.entrySet()) {
+            Path file = config("refused", one.getKey());
+            Shell check = Shell.run("check", "--config", file);
+            assertEquals(2, check.exitCode(), check.err());
+            assertTrue(check.err().contains(one.getValue()), check.err());
+            Shell offsets = Shell.run("offsets", "--config", file);
+            assertFalse(offsets.exitCode() == 0, offsets.out());
+            for (Shell shell : List.of(check, offsets)) {
+                assertFalse(shell.err().contains("no Kafka broker answered"), shell.err());
+                assertFalse(shell.err().contains("no answer from the broker"), shell.err());
+            }
+        }
+    }
+
+    @Test
     void aBrokerWhoseCertificateNobodySignedIsASentence() throws Exception {
         TestCertificate other = TestCertificate.make(folder.resolve("other"));
         Map<String, String> login = new HashMap<>(broker.client(USERS.get("monitor")));
