@@ -117,6 +117,23 @@ def test_a_blob_is_what_the_safetensors_library_reads() -> None:
         np.testing.assert_array_equal(found[name], tensor.values)
 
 
+def test_bfloat16_of_numpy_is_sent_as_it_is() -> None:
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="needs ml_dtypes, which JAX brings")
+    rows = np.arange(12).reshape(3, 4)[:, ::2].astype(ml_dtypes.bfloat16)
+    tensor = request_tensors(rows, None, None, None)["activations"]
+    assert tensor.dtype == "BF16"
+    np.testing.assert_array_equal(tensor.widened(), rows.astype("float32"))
+    with pytest.raises(TypeError, match=r"numbers of type float8_e4m3fn: .*multiply 8-bit values by their scale"):
+        tensor_of(rows.astype(ml_dtypes.float8_e4m3fn))
+
+
+def test_eight_bits_of_torch_are_refused_with_what_to_send() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    for name in ("float8_e4m3fn", "float8_e5m2"):
+        with pytest.raises(TypeError, match=f"numbers of type {name}: .*multiply 8-bit values by their scale"):
+            tensor_of(torch.ones(2, 3).to(getattr(torch, name)))
+
+
 def test_bfloat16_goes_there_and_back_as_bits() -> None:
     bits = np.array([[0x3F80, 0x7F80, 0x8001]], dtype="uint16")
     blob = encode({"activations": Tensor("BF16", bits)})

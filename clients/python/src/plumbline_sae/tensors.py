@@ -67,7 +67,7 @@ class Tensor:
 
 
 def tensor_of(value: Any) -> Tensor:
-    """Returns a numpy array, a torch tensor of any device, or nested lists, as a `Tensor`; float types are kept.
+    """Returns a numpy or JAX array, a torch tensor of any device, or nested lists, as a `Tensor`; float types are kept.
 
     A numpy array is not copied; of a torch tensor, neither, where it is contiguous and on the CPU.
 
@@ -83,10 +83,17 @@ def tensor_of(value: Any) -> Tensor:
         array = array.astype(np.uint8)
     if array.dtype.byteorder == ">":
         array = array.astype(array.dtype.newbyteorder("<"))
+    if array.dtype.name == "bfloat16":  # of ml_dtypes, which JAX's arrays become here
+        return Tensor("BF16", array.view(np.uint16))
     dtype = _DTYPE_OF.get(array.dtype)
     if dtype is None:
-        raise TypeError(f"numbers of type {array.dtype}: expected float64, float32, float16, bfloat16, int64 or int32")
+        raise _type_error(array.dtype.name)
     return Tensor(dtype, array)
+
+
+def _type_error(name: str) -> TypeError:
+    advice = "; multiply 8-bit values by their scale and send bfloat16" if name.startswith("float8") else ""
+    return TypeError(f"numbers of type {name}: expected float64, float32, float16, bfloat16, int64 or int32{advice}")
 
 
 def _of_torch(value: Any) -> Tensor:
@@ -95,6 +102,8 @@ def _of_torch(value: Any) -> Tensor:
     tensor = value.detach().cpu()
     if tensor.dtype == torch.bfloat16:
         return Tensor("BF16", tensor.contiguous().view(torch.int16).numpy().view(np.uint16))
+    if str(tensor.dtype).startswith("torch.float8"):
+        raise _type_error(str(tensor.dtype).removeprefix("torch."))
     if tensor.dtype == torch.bool:
         tensor = tensor.to(torch.uint8)
     return tensor_of(tensor.numpy())
