@@ -80,7 +80,8 @@ def assert_possible(record: dict[str, Tensor]) -> None:
     sample = record.get("sample_targets", record["sample_activations"]).widened().astype(np.float64)
     assert (np.linalg.norm(sample, axis=1) <= b * (1 + 1e-5)).all()
     assert ((sample**2).sum(0) <= (1 + 1e-5) * diagonal).all()
-    assert (np.diff(record["sample_hash"].values) > 0).all()
+    hashes = record["sample_hash"].values
+    assert (hashes[1:] > hashes[:-1]).all()
     assert len(sample) == len(record["sample_hash"].values) <= n
 
 
@@ -359,3 +360,123 @@ def test_rows_of_another_origin_are_added_up_apart() -> None:
     assert found == [("tenant=acme", 4), ("tenant=globex", 2)]
     assert producer._missing == {"a": Missing(cached=30, unexplained=9)}
     assert all("trace" not in headers for *_, headers in producer.records)
+
+
+def good_rows(columns: int = 2) -> Array:
+    return np.ones((3, columns), dtype="float32")
+
+
+@pytest.mark.parametrize("later", [0, PANE], ids=["in a pane", "as the first of a pane"])
+@pytest.mark.parametrize(
+    ("good", "bad", "columns", "reason"),
+    [
+        (5, None, 2, "targets are missing, rows before came with targets"),
+        (None, 5, 2, "targets came, rows before came without targets"),
+        (5, 4, 2, "targets of 4 columns, those before had 5"),
+        (5, 5, 3, "rows of 3 columns, those before had 2"),
+    ],
+)
+def test_a_batch_that_does_not_fit_is_refused_alone(
+    good: int | None, bad: int | None, columns: int, reason: str, later: int
+) -> None:
+    def targets(width: int | None) -> Any:
+        return None if width is None else good_rows(width)
+
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}, linger_ms=10**9) as moments:
+        assert moments.send("a", "good", good_rows(), targets=targets(good), timestamp_ms=T0)
+        assert not moments.send("a", "bad", good_rows(columns), targets=targets(bad), timestamp_ms=T0 + later)
+        assert reason in str(producer.stats.last_error)
+        assert moments.send("a", "good", good_rows(), targets=targets(good), timestamp_ms=T0 + later)
+    assert [int(record["rows"].values[0]) for _, record, *_ in producer.records] == ([3, 3] if later else [6])
+    for _, record, *_ in producer.records:
+        assert_possible(record)
+        np.testing.assert_array_equal(record["sum"].values, [record["rows"].values[0]] * (good or 2))
+
+
+def test_rows_of_eight_bits_are_refused_and_leave_the_pane_as_it_is() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}, linger_ms=10**9) as moments:
+        for rows in (torch.ones(3, 2), torch.ones(3, 2).to(torch.float8_e4m3fn), torch.ones(3, 2)):
+            assert moments.send("a", "r", rows, timestamp_ms=T0) == (rows.dtype == torch.float32)
+    assert "activations are torch.float8_e4m3fn [3, 2], expected [rows, width] of" in str(producer.stats.last_error)
+    assert [int(record["rows"].values[0]) for _, record, *_ in producer.records] == [6]
+
+
+def test_a_batch_that_cannot_be_summed_is_in_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}, linger_ms=10**9) as moments:
+        assert moments.send("a", "good", good_rows(), timestamp_ms=T0)
+        with monkeypatch.context() as broken:
+            broken.setattr("plumbline_sae.panes.host_rows", raise_memory_error)
+            assert not moments.send("a", "bad", good_rows(), timestamp_ms=T0)
+        with monkeypatch.context() as broken:
+            broken.setattr("plumbline_sae.panes.copy", raise_memory_error)
+            assert not moments.send("a", "bad", good_rows(), timestamp_ms=T0)
+    (found,) = [record for _, record, *_ in producer.records]
+    assert [int(found[name].values[0]) for name in ("rows", "requests")] == [3, 1]
+    assert len(found["sample_hash"].values) == 3
+    assert_possible(found)
+
+
+def test_a_pane_with_half_a_batch_in_its_sums_is_lost_aloud(monkeypatch: pytest.MonkeyPatch) -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}, linger_ms=10**9) as moments:
+        assert moments.send("a", "good", good_rows(), timestamp_ms=T0)
+        with monkeypatch.context() as broken:
+            broken.setattr("plumbline_sae.panes.zeros", raise_memory_error)
+            assert not moments.send("a", "bad", np.ones((300, 2), dtype="float32"), timestamp_ms=T0)
+        assert producer.stats.dropped_rows == 3
+        assert moments.send("a", "good", good_rows(), timestamp_ms=T0)
+    assert [int(record["rows"].values[0]) for _, record, *_ in producer.records] == [3]
+
+
+def raise_memory_error(*_: Any) -> Any:
+    raise MemoryError("no room")
+
+
+def test_special_must_name_every_row() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments:
+        assert not moments.send("a", "r", good_rows(), special=[0, 1], timestamp_ms=T0)
+    assert "special has 2 entries, the activations 3 rows" in str(producer.stats.last_error)
+
+
+def test_a_pane_that_cannot_leave_is_counted_and_the_others_leave() -> None:
+    class Failing(Records):
+        def send_value(self, site: str, value: bytes, **options: Any) -> bool:
+            if site == "a":
+                raise MemoryError("no room")
+            return super().send_value(site, value, **options)
+
+    producer = Failing()
+    with MomentAccumulator(producer, {name: Accumulation(100) for name in "ab"}, linger_ms=1) as moments:
+        for site in "ab":
+            assert moments.send(site, "r", good_rows())
+        assert producer.came.wait(30)
+        producer.came.clear()
+        assert moments.send("b", "r", good_rows(), timestamp_ms=int(time.time() * 1000))
+        assert producer.came.wait(30), "the timer goes on"
+        assert moments.timer_failures == 0
+    assert producer.stats.dropped_rows == 3
+    assert "the pane of 3 rows from " in str(producer.stats.last_error)
+
+
+def test_the_timer_survives_a_failure_and_counts_it(caplog: pytest.LogCaptureFixture) -> None:
+    class Deaf(Records):
+        deaf = threading.Event()
+
+        def send_word(self, *_: Any, **__: Any) -> bool:
+            self.deaf.set()
+            raise RuntimeError("no word can be sent")
+
+    producer = Deaf()
+    with MomentAccumulator(producer, {name: Accumulation(10**9) for name in "ab"}, linger_ms=1) as moments:
+        assert moments.send("a", "r", good_rows())
+        for _ in range(2):
+            producer.deaf.clear()
+            assert producer.deaf.wait(30)
+        assert moments.timer_failures >= 1
+    assert len(producer.records) == 1
+    assert [record.getMessage() for record in caplog.records if "timer_failures" in record.getMessage()]

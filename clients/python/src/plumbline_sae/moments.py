@@ -6,6 +6,7 @@ is described in the product's docs/reference/moment-records.md.
 
 from __future__ import annotations
 
+import logging
 import secrets
 import threading
 import time
@@ -21,6 +22,7 @@ from .rows import Kept, Rows
 from .settings import Accumulation
 from .tensors import encode
 
+_LOG = logging.getLogger(__name__)
 _HEADER_ALLOWANCE = 65_536
 
 _ORIGIN = ("engine", "engine_version", "model_revision", "quantization", "adapter", "tags")
@@ -76,10 +78,17 @@ class MomentAccumulator:
         self._batches = 0
         self._sent = 0
         self._panes: dict[_Key, Pane] = {}
+        self._widths: dict[str, tuple[int, int | None]] = {}
+        self._timer_failures = 0
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._timer = threading.Thread(target=self._tick, name="plumbline-moments", daemon=True)
         self._timer.start()
+
+    @property
+    def timer_failures(self) -> int:
+        """Returns how often the thread that sends panes by time could not do so; it tries again within a second."""
+        return self._timer_failures
 
     def send(
         self,
@@ -111,7 +120,8 @@ class MomentAccumulator:
             cached: of these, tokens without a row because a prefix cache held them.
 
         Returns:
-            False when the rows were refused: they do not fit, or one is not finite.
+            False when the rows were refused: they do not fit those before them, or one is not finite. The rows before
+            stay as they are.
         """
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         try:
@@ -159,15 +169,24 @@ class MomentAccumulator:
         if how is None:
             raise ValueError(f"is not among the sites that are added up, {sorted(self._sites)}")
         kept = Kept.of(rows, how.mask)
+        self._require_widths(site, rows.widths)
         start = event_time - event_time % how.pane_ms
-        pane = self._panes.get((site, start, origin))
+        here = (site, start, origin)
+        pane = self._panes.get(here)
         if pane is None:
             self._require_room(kept.width, how, rows)
+            pane = Pane(start, how, kept.width)
+        try:
+            pane.add(kept, request, record_hash(self._number, self._batches), event_time)
+        finally:
+            if pane.is_damaged and self._panes.pop(here, None) is not None:
+                self._give_up(here, pane, "a batch could not be summed to its end")
+        self._batches += 1
+        self._widths[site] = rows.widths
+        if here not in self._panes:
+            self._panes[here] = pane
             for key in [key for key in self._panes if key[0] == site and key[1] < start]:
                 self._leave(key)
-            pane = self._panes[site, start, origin] = Pane(start, how, kept.width)
-        pane.add(kept, request, record_hash(self._number, self._batches), event_time)
-        self._batches += 1
         while len(self._panes) > 1 and sum(open_.bytes for open_ in self._panes.values()) > self._max_bytes:
             self._leave(min(self._panes, key=lambda key: key[1]))
 
@@ -175,17 +194,39 @@ class MomentAccumulator:
         size = (4 if how.f32 else 8) * (width * (width + 1) // 2 + width) + how.sample_rows * rows.row_bytes
         self._producer.require_room(size + _HEADER_ALLOWANCE)
 
+    def _require_widths(self, site: str, widths: tuple[int, int | None]) -> None:
+        """Refuses rows that cannot be added to those before: a site's explainer reads one width and writes one."""
+        before = self._widths.get(site, widths)
+        for name, found, expected in zip(("rows", "targets"), widths, before, strict=True):
+            if found != expected:
+                raise ValueError(
+                    f"{name} of {found} columns, those before had {expected}"
+                    if found is not None and expected is not None
+                    else f"{name} {'are missing' if found is None else 'came'}, rows before came"
+                    f" {'with' if found is None else 'without'} {name}; the batch was not added"
+                )
+
     def _leave(self, key: _Key) -> None:
+        """Sends a pane; where that fails its rows are counted as dropped, and the other panes go on."""
         pane = self._panes.pop(key)
         told = {"tokens_announced": str(pane.announced)} if pane.announced else {}
-        self._producer.send_value(
-            key[0],
-            encode(pane.tensors()),
-            rows=pane.rows_read,
-            key=f"{self._number:016x}",
-            timestamp_ms=pane.newest,
-            headers={**self._headers, **dict(key[2]), **told, "record_id": self._next_id()},
-        )
+        try:
+            self._producer.send_value(
+                key[0],
+                encode(pane.tensors()),
+                rows=pane.rows_read,
+                key=f"{self._number:016x}",
+                timestamp_ms=pane.newest,
+                headers={**self._headers, **dict(key[2]), **told, "record_id": self._next_id()},
+            )
+        except Exception as error:
+            self._give_up(key, pane, str(error))
+
+    def _give_up(self, key: _Key, pane: Pane, why: str) -> None:
+        reason = f"the pane of {pane.rows_read} rows from {key[1]} was lost: {why}"
+        _LOG.warning("site %s: %s", key[0], reason, exc_info=True)
+        self._producer.count_dropped(key[0], f"{self._number:016x}", pane.rows_read, reason)
+        self._producer.count_missing(key[0], Missing(dropped=-pane.announced))
 
     def _announce(self, site: str, pane: Pane) -> None:
         """Tells of the rows that came since it was told last."""
@@ -205,7 +246,12 @@ class MomentAccumulator:
 
     def _tick(self) -> None:
         while not self._closed.wait(min(1.0, self._linger_ms / 1000)):
-            self._tell(int(time.time() * 1000))
+            try:
+                self._tell(int(time.time() * 1000))
+            except Exception:
+                self._timer_failures += 1
+                if self._timer_failures == 1:
+                    _LOG.exception("panes did not leave by time; tried again, counted in timer_failures")
 
     def _tell(self, now: int) -> None:
         """Sends panes whose time is over, and word of the others."""

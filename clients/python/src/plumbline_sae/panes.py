@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,8 @@ class Pane:
         self._width = width
         self.newest = start
         self.announced = 0
+        self.is_damaged = False
+        """Whether a failure left rows in the sums that the other numbers lack, so that the pane cannot be sent."""
         self.rows = 0
         self._requests = 0
         self._masked = [0, 0]
@@ -56,20 +59,22 @@ class Pane:
         return over and (time.monotonic() - self._touched) * 1000 >= linger_ms
 
     def add(self, kept: Kept, request: str, record: int, event_time: int) -> None:
-        if kept.width != self._width:
-            raise ValueError(f"rows of {kept.width} columns, those before had {self._width}")
-        self._sample.offer(kept, request, record, event_time)
+        entering = self._sample.entering(kept, request, record, event_time)
+        count = int(kept.wide.shape[0])
+        if count:
+            self._sum(kept.wide)
+        # From here on nothing fails, so that a batch is in all of the numbers or in none.
+        if entering is not None:
+            self._sample.take(entering)
         self._masked[0] += kept.by_token
         self._masked[1] += kept.by_norm
         self.newest = max(self.newest, event_time)
         self._touched = time.monotonic()
-        count = int(kept.wide.shape[0])
         if count == 0:
             return
         self.rows += count
         self._requests += 1
         self._largest_norm = max(self._largest_norm, float(kept.norms.max()))
-        self._sum(kept.wide)
 
     def _sum(self, wide: Any) -> None:
         """Adds rows in blocks of 128; what is left over waits for the next ones, so that small batches cost no more."""
@@ -80,9 +85,12 @@ class Pane:
             return
         rows = concatenated([*waiting, wide])
         whole = rows.shape[0] - rows.shape[0] % BLOCK_ROWS
+        left_over = [copy(rows[whole:])] if whole < rows.shape[0] else []
+        self.is_damaged = True
         for first in range(0, whole, BLOCK_ROWS):
             self._block(home, rows[first : first + BLOCK_ROWS])
-        self._buffers[home] = [copy(rows[whole:])] if whole < rows.shape[0] else []
+        self._buffers[home] = left_over
+        self.is_damaged = False
 
     def _block(self, home: Any, rows: Any) -> None:
         if home not in self._sums:
@@ -126,6 +134,16 @@ class Pane:
         return tensors
 
 
+@dataclass(frozen=True)
+class _Entering:
+    """Rows on their way into the sample, and of each its hash, request and time."""
+
+    hashes: Array
+    requests: Array
+    times: Array
+    rows: list[Tensor]
+
+
 class _Sample:
     """The rows with the smallest hashes, at most so many: a uniform sample that merges with any other."""
 
@@ -141,17 +159,26 @@ class _Sample:
     def bytes(self) -> int:
         return sum(tensor.nbytes for part in self._rows for tensor in part)
 
-    def offer(self, kept: Kept, request: str, record: int, event_time: int) -> None:
+    def entering(self, kept: Kept, request: str, record: int, event_time: int) -> _Entering | None:
+        """Returns copies of the rows that enter the sample, and leaves the sample as it is."""
         hashes = row_hashes(record, int(kept.wide.shape[0]))
         entering = np.flatnonzero(hashes < self._threshold)
         if len(entering) == 0:
-            return
+            return None
         group = request_hash(request) if request else signed(record)
-        self._hashes.append(hashes[entering])
-        self._requests.append(np.full(len(entering), group, dtype=np.int64))
-        self._times.append(np.full(len(entering), event_time, dtype=np.int64))
         tensors = [kept.activations] if kept.targets is None else [kept.activations, kept.targets]
-        self._rows.append([host_rows(values, entering) for values in tensors])
+        return _Entering(
+            hashes[entering],
+            np.full(len(entering), group, dtype=np.int64),
+            np.full(len(entering), event_time, dtype=np.int64),
+            [host_rows(values, entering) for values in tensors],
+        )
+
+    def take(self, entering: _Entering) -> None:
+        self._hashes.append(entering.hashes)
+        self._requests.append(entering.requests)
+        self._times.append(entering.times)
+        self._rows.append(entering.rows)
         if sum(map(len, self._hashes)) >= 2 * self._capacity:
             self._shrink()
 

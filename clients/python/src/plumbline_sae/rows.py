@@ -14,6 +14,8 @@ from .tensors import FLOATS, Array, Tensor, tensor_of
 _NAMES_OF_A_ROW = 24
 """Bytes of a sampled row's hash, request and time."""
 
+_TORCH_FLOATS = ("torch.float64", "torch.float32", "torch.float16", "torch.bfloat16")
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -26,6 +28,11 @@ class Rows:
     """Rows before those of special tokens were left out."""
 
     @property
+    def widths(self) -> tuple[int, int | None]:
+        """Returns the columns of the activations and of the targets, where there are any."""
+        return int(self.activations.shape[1]), None if self.targets is None else int(self.targets.shape[1])
+
+    @property
     def row_bytes(self) -> int:
         """Returns the bytes of a row in the sample."""
         parts = [self.activations] if self.targets is None else [self.activations, self.targets]
@@ -36,13 +43,14 @@ class Rows:
         found = [_matrix("activations", activations), None if targets is None else _matrix("targets", targets)]
         ids = None if token_ids is None else tensor_of(token_ids).values.astype(np.int64)
         count = found[0].shape[0]
-        for name, values in (("targets", found[1]), ("token_ids", ids)):
+        keep = None if special is None else ~tensor_of(special).values.astype(bool)
+        for name, values in (("targets", found[1]), ("token_ids", ids), ("special", keep)):
             if values is not None and values.shape[0] != count:
                 raise ValueError(f"{name} has {values.shape[0]} entries, the activations {count} rows")
-        if special is not None:
-            keep = np.flatnonzero(~tensor_of(special).values.astype(bool))
-            found = [None if values is None else take(values, keep) for values in found]
-            ids = None if ids is None else ids[keep]
+        if keep is not None:
+            rows = np.flatnonzero(keep)
+            found = [None if values is None else take(values, rows) for values in found]
+            ids = None if ids is None else ids[rows]
         return cls(found[0], found[1], ids, count)
 
 
@@ -51,11 +59,13 @@ def _matrix(name: str, value: Any) -> Any:
     if isinstance(value, Mapping):
         raise ValueError(f"{name} of several layers: expected the rows of one; a Producer sends those of several")
     if type(value).__module__.split(".")[0] == "torch":
-        if not value.is_floating_point() or value.ndim != 2:
-            raise ValueError(f"{name} are {value.dtype} {list(value.shape)}, expected floating point [rows, width]")
+        if str(value.dtype) not in _TORCH_FLOATS or value.ndim != 2 or value.shape[1] == 0:
+            raise ValueError(
+                f"{name} are {value.dtype} {list(value.shape)}, expected [rows, width] of {', '.join(_TORCH_FLOATS)}"
+            )
         return value.detach()
     tensor = tensor_of(value)
-    if tensor.dtype not in FLOATS or len(tensor.shape) != 2:
+    if tensor.dtype not in FLOATS or len(tensor.shape) != 2 or tensor.shape[1] == 0:
         raise ValueError(f"{name} are {tensor.dtype} {list(tensor.shape)}, expected floating point [rows, width]")
     return tensor
 
