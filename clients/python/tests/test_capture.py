@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +13,11 @@ from recorder import Recorder
 torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install transformers")
 
+from families import tiny  # noqa: E402
+
 from plumbline_sae.capture import capture  # noqa: E402
 from plumbline_sae.coverage import Missing  # noqa: E402
-from plumbline_sae.sites import Site, place_of  # noqa: E402
+from plumbline_sae.sites import Site, place_of, shown_place  # noqa: E402
 
 PAD, BOS, EOS = 0, 1, 2
 PROMPTS = [[BOS, 11, 12, 13, 14], [BOS, 21, 22], [BOS, 31, 32, 33]]
@@ -142,7 +146,7 @@ def test_a_transcoder_gets_what_its_layer_read_and_what_it_wrote(llama: Any) -> 
     handle = mlp.register_forward_hook(lambda m, args, out: seen.update(x=args[0].clone(), y=out.clone()))
     producer = Recorder()
     site = Site("model.layers.2.mlp", at="input", targets=("model.layers.2.mlp", "output"))
-    by_name = Site("blocks.2.hook_mlp_in", targets="blocks.2.hook_mlp_out")
+    by_name = Site("blocks.2.mlp.hook_in", targets="blocks.2.hook_mlp_out")
     with capture(llama, producer, {"pair": site, "named": by_name}) as captured, torch.no_grad():
         with captured.batch(NAMES):
             llama(**inputs)
@@ -239,8 +243,13 @@ def test_places_are_found_by_path_and_by_name(gpt2: Any, llama: Any) -> None:
     assert place_of(llama, "blocks.1.hook_resid_pre").module is llama.model.layers[1]
     assert place_of(llama, "blocks.1.hook_resid_pre").at == "input"
     assert place_of(llama, "blocks.1.attn.hook_z").module is llama.model.layers[1].self_attn.o_proj
-    assert place_of(llama, "blocks.1.hook_attn_out").module is llama.model.layers[1].self_attn
-    assert place_of(gpt2, "blocks.2.hook_mlp_out").module is gpt2.transformer.h[2].mlp
+    assert place_of(llama, "blocks.1.mlp.hook_in").module is llama.model.layers[1].mlp
+    shown = {"hook_attn_out": gpt2.transformer.h[2].attn, "hook_mlp_out": gpt2.transformer.h[2].mlp}
+    for name, module in shown.items():
+        place = shown_place(place_of(gpt2, f"blocks.2.{name}"), lambda: gpt2(torch.tensor([[1, 2, 3]])))
+        assert (place.module, place.at) == (module, "output")
+    before = shown_place(place_of(gpt2, "blocks.2.hook_mlp_in"), lambda: gpt2(torch.tensor([[1, 2, 3]])))
+    assert (before.module, before.at) == (gpt2.transformer.h[2].ln_2, "input"), "the stream, and not what a norm made"
     assert place_of(gpt2, "blocks.2.attn.hook_z").module is gpt2.transformer.h[2].attn.c_proj
     plain = torch.nn.Module()
     plain.blocks = torch.nn.ModuleList(torch.nn.Linear(4, 4) for _ in range(3))
@@ -254,12 +263,15 @@ def test_places_are_found_by_path_and_by_name(gpt2: Any, llama: Any) -> None:
 
 
 def test_the_hooks_of_transformer_lens_are_taken_by_their_names() -> None:
-    lens = pytest.importorskip("transformer_lens", reason="needs transformer_lens: pip install transformer-lens")
+    try:
+        from transformer_lens import HookedTransformer, HookedTransformerConfig
+    except ImportError:
+        pytest.skip("needs a transformer-lens older than 4, which has a HookedTransformer")
     torch.manual_seed(3)
-    config = lens.HookedTransformerConfig(
+    config = HookedTransformerConfig(
         n_layers=2, d_model=32, n_ctx=16, d_head=8, n_heads=4, d_vocab=64, act_fn="gelu", device="cpu"
     )
-    model = lens.HookedTransformer(config).eval()
+    model = HookedTransformer(config).eval()
     ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
     sites = {"residual": "blocks.0.hook_resid_post", "heads": "blocks.1.attn.hook_z"}
     producer = Recorder()
@@ -272,3 +284,103 @@ def test_the_hooks_of_transformer_lens_are_taken_by_their_names() -> None:
         expected = cache[sites[sent.site]]["ab".index(sent.request)].flatten(1)
         np.testing.assert_array_equal(sent.rows, expected.numpy())
     assert len(producer.sent) == 4
+
+
+def test_a_module_that_layers_share_is_refused_with_a_sentence(caplog: pytest.LogCaptureFixture) -> None:
+    sizes = {"vocab_size": 64, "embedding_size": 16, "hidden_size": 32, "intermediate_size": 48}
+    config = transformers.AlbertConfig(num_hidden_layers=4, num_attention_heads=4, **sizes)
+    model = transformers.AlbertModel(config).eval()
+    layer = "encoder.albert_layer_groups.0.albert_layers.0"
+    producer = Recorder()
+    with capture(model, producer, {"shared": layer, "once": "embeddings"}, sample=0.99) as captured, torch.no_grad():
+        for _ in range(2):
+            with captured.batch(NAMES):
+                model(**padded("right"))
+    assert {sent.site for sent in producer.sent} == {"once"}
+    assert sum(len(sent.rows) for sent in producer.sent) == 24
+    assert captured.stats.failed == 2
+    assert f"{layer} is called more than once in one call of the model" in str(captured.stats.last_error)
+    assert [record.getMessage().startswith("site shared: no rows") for record in caplog.records].count(True) == 1
+    assert captured.silent == {}
+
+
+def test_a_site_that_the_model_does_not_come_by_says_so(gpt2: Any, caplog: pytest.LogCaptureFixture) -> None:
+    model = torch.nn.Module()
+    model.used, model.unused = gpt2, torch.nn.Linear(4, 4)
+    model.forward = model.used.forward
+    producer = Recorder()
+    sites = {"here": "used.transformer.h.1", "silent": "unused"}
+    sites["pair"] = Site("used.transformer.h.1", targets="unused")
+    with capture(model, producer, sites) as captured, torch.no_grad():
+        for _ in range(3):
+            with captured.batch(NAMES):
+                model(**padded("right"))
+        with captured.batch(NAMES):
+            pass
+    assert captured.silent == {"silent": 3, "pair": 3}
+    assert {sent.site for sent in producer.sent} == {"here"}
+    warned = [record.getMessage() for record in caplog.records if "did not come by unused" in record.getMessage()]
+    assert [message.split(":")[0] for message in sorted(warned)] == ["site pair", "site silent"]
+
+
+def bridge_of(model: Any, folder: Path) -> Any:
+    """The model as TransformerLens 4 wraps it; shares its weights."""
+    bridge = pytest.importorskip("transformer_lens.model_bridge", reason="needs transformer-lens 4")
+    from tokenizers import Tokenizer, models
+
+    words = Tokenizer(models.WordLevel({"<s>": 0, "a": 1, "b": 2, "c": 3}, unk_token="a"))
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=words, bos_token="<s>", pad_token="<s>")
+    tokenizer.save_pretrained(folder)
+    model.save_pretrained(folder)
+    return bridge.TransformerBridge.boot_transformers(str(folder), hf_model=model, device="cpu")
+
+
+def test_a_hook_that_transformer_lens_has_switched_off_says_so(
+    gpt2: Any, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    model = bridge_of(copy.deepcopy(gpt2), tmp_path)
+    producer = Recorder()
+    with capture(model, producer, {"off": "blocks.0.hook_mlp_in"}) as captured, torch.no_grad():
+        with captured.batch(["a", "b"]):
+            model(torch.tensor([[5, 6, 7], [8, 9, 10]]))
+    assert producer.sent == []
+    assert captured.silent == {"off": 1}
+    assert "did not come by blocks.0.hook_mlp_in, the place of its activations" in caplog.text
+
+
+@pytest.mark.parametrize("family", ["gpt2", "llama", "gemma2", "bloom", "granite"])
+def test_a_name_gives_what_transformer_lens_gives_by_it(family: str, tmp_path: Path) -> None:
+    plain = tiny(family)
+    names = ["hook_resid_pre", "hook_attn_out", "hook_mlp_in", "hook_mlp_out", "hook_resid_post", "mlp.hook_in"]
+    sites = {name: f"blocks.1.{name}" for name in names}
+    ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
+    producer = Recorder()
+    with torch.no_grad():
+        with capture(plain, producer, sites) as captured, captured.batch(["a", "b"]):
+            plain(ids)
+        assert captured.stats.failed == 0, captured.stats
+        bridge = bridge_of(plain, tmp_path)
+        bridge.set_use_hook_mlp_in(True)
+        _, cache = bridge.run_with_cache(ids)
+    assert len(producer.sent) == 2 * len(names)
+    for sent in producer.sent:
+        if family == "bloom" and sent.site == "hook_mlp_in":
+            continue  # not in the cache of TransformerLens' block for BLOOM
+        expected = cache[sites[sent.site]]["ab".index(sent.request)]
+        np.testing.assert_allclose(sent.rows, expected.numpy(), atol=1e-5, err_msg=sent.site)
+
+
+def test_the_names_of_a_bridge_are_taken_and_what_does_not_fire_says_so(tmp_path: Path) -> None:
+    bridge = bridge_of(tiny("granite"), tmp_path)
+    producer = Recorder()
+    names = ["hook_resid_pre", "hook_resid_post", "mlp.hook_in", "mlp.hook_out", "hook_attn_out"]
+    sites = {name: f"blocks.1.{name}" for name in names}
+    ids = torch.tensor([[5, 6, 7], [8, 9, 10]])
+    with torch.no_grad():
+        _, cache = bridge.run_with_cache(ids)
+        with capture(bridge, producer, sites) as captured, captured.batch(["a", "b"]):
+            bridge(ids)
+    assert captured.silent == {"hook_attn_out": 1}, "it fires for the hooks of TransformerLens alone"
+    assert len(producer.sent) == 2 * 4
+    for sent in producer.sent:
+        np.testing.assert_array_equal(sent.rows, cache[sites[sent.site]]["ab".index(sent.request)].numpy())

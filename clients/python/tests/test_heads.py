@@ -12,11 +12,11 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install transformers")
 
 from plumbline_sae.heads import Head, export_head  # noqa: E402
-from plumbline_sae.sites import Site, place_of  # noqa: E402
+from plumbline_sae.sites import Site, place_of, shown_place  # noqa: E402
 
 TOKENS = [[3, 11, 12, 13, 14, 9, 5]]
 RESIDUAL = "blocks.1.hook_resid_post"
-TRANSCODER = Site("blocks.1.hook_mlp_in", targets="blocks.1.hook_mlp_out")
+TRANSCODER = Site("blocks.1.mlp.hook_in", targets="blocks.1.hook_mlp_out")
 
 
 def gpt2() -> Any:
@@ -35,7 +35,7 @@ def llama() -> Any:
 
 def recorded(model: Any, name: str) -> Any:
     """What a place gives in a run of the whole model."""
-    place = place_of(model, name)
+    place = shown_place(place_of(model, name), lambda: model(torch.tensor(TOKENS)))
     rows: list[Any] = []
 
     def keep(_: Any, inputs: Any, output: Any) -> None:
@@ -79,7 +79,7 @@ def test_what_cannot_be_exported_is_refused_with_what_to_do() -> None:
     with pytest.raises(ValueError, match=r"call model\.float"):
         export_head(gpt2().half(), RESIDUAL, "head.onnx")
     with pytest.raises(ValueError, match="expected the MLP's output"):
-        Head(model, Site("blocks.1.hook_mlp_in", targets="blocks.1.hook_attn_out"))
+        Head(model, Site("blocks.1.mlp.hook_in", targets="blocks.1.hook_attn_out"))
     with pytest.raises(ValueError, match="targets and residual"):
         Head(model, TRANSCODER)(recorded(model, RESIDUAL))
 

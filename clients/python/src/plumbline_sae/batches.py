@@ -59,6 +59,20 @@ class Batch:
     steps: dict[tuple[str, str], list[Step]] = field(default_factory=dict)
     not_sampled: dict[str, int] = field(default_factory=dict)
     headers: Sequence[Mapping[str, str]] | None = None
+    called: bool = False
+    """Whether the model was called."""
+    came: set[tuple[str, str]] = field(default_factory=set)
+    """The places that its calls came by."""
+    last_call: dict[tuple[str, str], Call] = field(default_factory=dict)
+    refused: set[str] = field(default_factory=set)
+    """Sites of which nothing is sent."""
+
+    def refuse(self, site: str) -> None:
+        """Gives up what was taken of a site."""
+        self.refused.add(site)
+        self.not_sampled.pop(site, None)
+        for key in [key for key in self.steps if key[0] == site]:
+            del self.steps[key]
 
     def plan(self, shape: tuple[int, int], ids: torch.Tensor | None, mask: torch.Tensor | None) -> Call:
         """Decides which positions of a call are taken, and moves the batch's position on."""

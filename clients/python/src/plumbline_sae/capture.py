@@ -121,6 +121,9 @@ class Capture:
         self._queue: queue.SimpleQueue[_Waiting | threading.Event | None] = queue.SimpleQueue()
         self._handles: list[Any] = []
         self._pairs: set[str] = set()
+        self._places: dict[tuple[str, str], str] = {}
+        self._silent: dict[str, int] = {}
+        self._warned: set[str] = set()
         try:
             self._hook(model, sites)
         except BaseException:
@@ -133,19 +136,31 @@ class Capture:
         self._handles.append(model.register_forward_pre_hook(self._begin_call, with_kwargs=True))
         for name, where in sites.items():
             site = Site(where) if isinstance(where, str) else where
-            ends = [("activations", place_of(model, site.module, site.at))]
+            ends = [("activations", site.module, site.at)]
             if site.targets is not None:
                 target = (site.targets, "output") if isinstance(site.targets, str) else site.targets
-                ends.append(("targets", place_of(model, *target)))
+                ends.append(("targets", *target))
                 self._pairs.add(name)
-            for tensor, place in ends:
-                self._handles.append(register(place, functools.partial(self._take, (name, tensor))))
+            for tensor, path, at in ends:
+                key = (name, tensor)
+                self._places[key] = path
+                take, refuse = functools.partial(self._take, key), functools.partial(self._refuse, key)
+                self._handles.append(register(place_of(model, path, at), take, refuse))
 
     @property
     def stats(self) -> CaptureStats:
         """Returns what was taken so far."""
         with self._lock:
             return self._counts
+
+    @property
+    def silent(self) -> dict[str, int]:
+        """Returns how many batches called the model and did not come by a site's place, of each site with one.
+
+        Its hook did not run: the model leaves the module out, or TransformerLens has the hook switched off.
+        """
+        with self._lock:
+            return dict(self._silent)
 
     @contextlib.contextmanager
     def batch(
@@ -195,6 +210,7 @@ class Capture:
             self._here.batch = previous
             if batch is not None:
                 self._miss(batch)
+                self._note_silent(batch)
                 if batch.steps:
                     self._enqueue(batch)
 
@@ -204,6 +220,27 @@ class Capture:
                 self._producer.count_missing(site, Missing(not_sampled=tokens))
         except Exception as error:
             self._failed(f"a batch of {len(batch.requests)} requests: {error}")
+
+    def _note_silent(self, batch: Batch) -> None:
+        """Counts the sites whose place the batch's calls of the model did not come by."""
+        if not batch.called and not batch.came:
+            return
+        for key in self._places.keys() - batch.came:
+            site, tensor = key
+            with self._lock:
+                self._silent[site] = self._silent.get(site, 0) + 1
+            self._warn_once(
+                site,
+                f"the model was called and did not come by {self._places[key]}, the place of its {tensor};"
+                " such batches are counted in captured.silent",
+            )
+
+    def _warn_once(self, site: str, what: str) -> None:
+        with self._lock:
+            first = site not in self._warned
+            self._warned.add(site)
+        if first:
+            _LOG.warning("site %s: no rows are captured: %s", site, what)
 
     def flush(self, timeout: float = 10.0) -> int:
         """Waits until everything captured is stored; returns how many records still wait after `timeout` seconds."""
@@ -247,6 +284,7 @@ class Capture:
         batch: Batch | None = getattr(self._here, "batch", None)
         if batch is None:
             return
+        batch.called = True
         try:
             ids = kwargs.get("input_ids")
             if ids is None:
@@ -268,11 +306,23 @@ class Capture:
         batch: Batch | None = getattr(self._here, "batch", None)
         if batch is None:
             return
+        batch.came.add(key)
+        if key[0] in batch.refused:
+            return
         try:
             with torch.no_grad():
                 self._copy(batch, key, hidden)
         except Exception as error:
             self._failed(f"site {key[0]}: {error}")
+
+    def _refuse(self, key: tuple[str, str], why: str) -> None:
+        """Takes nothing of a pass whose rows are not what the site's name means."""
+        batch: Batch | None = getattr(self._here, "batch", None)
+        if batch is not None:
+            batch.came.add(key)
+            batch.refuse(key[0])
+        self._warn_once(key[0], why)
+        self._count_failure(f"site {key[0]}: {why}")
 
     def _copy(self, batch: Batch, key: tuple[str, str], hidden: Any) -> None:
         if not isinstance(hidden, torch.Tensor):
@@ -294,6 +344,12 @@ class Capture:
                 f"the module gives {list(hidden.shape)}, the model is called with {list(batch.call.shape)} tokens"
             )
         call = batch.call
+        if batch.last_call.get(key) is call:
+            batch.refuse(key[0])
+            what = f"{self._places[key]} is called more than once in one call of the model, as where layers share it"
+            self._warn_once(key[0], what)
+            raise ValueError(f"{what}; no row was taken, since nothing tells which of them is meant")
+        batch.last_call[key] = call
         if call.not_sampled and key[1] == "activations":
             batch.not_sampled[key[0]] = batch.not_sampled.get(key[0], 0) + call.not_sampled
         if len(call.take) == 0:
@@ -402,11 +458,15 @@ class Capture:
                 counts.last_error,
             )
 
-    def _failed(self, what: str) -> None:
+    def _count_failure(self, what: str) -> int:
+        """Counts a failure; returns how many there were before."""
         with self._lock:
             counts = self._counts
             self._counts = CaptureStats(counts.requests, counts.rows, counts.dropped_rows, counts.failed + 1, what)
-        if counts.failed == 0:
+        return counts.failed
+
+    def _failed(self, what: str) -> None:
+        if self._count_failure(what) == 0:
             _LOG.warning("not captured: %s; such failures are counted in stats.failed and not logged again", what)
 
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .sites import Place, Site, place_of
+from .additions import Addition
+from .sites import Place, Site, place_of, shown_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +97,15 @@ def export_head(model: torch.nn.Module, site: Site | str, path: str | os.PathLik
 
 
 def _place(model: torch.nn.Module, site: Site | str) -> Place:
-    return place_of(model, site.module, site.at) if isinstance(site, Site) else place_of(model, site)
+    place = place_of(model, site.module, site.at) if isinstance(site, Site) else place_of(model, site)
+    return _shown(model, place)
+
+
+def _shown(model: torch.nn.Module, place: Place | Addition) -> Place:
+    # Tokens that differ and are not 0, which is padding in many models, with an embedding of zeros.
+    ids = torch.arange(1, 4, device=next(model.parameters()).device).unsqueeze(0)
+    with torch.no_grad():
+        return shown_place(place, lambda: model(ids))
 
 
 def _block_output(model: torch.nn.Module, site: Site | str) -> Place:
@@ -105,10 +114,10 @@ def _block_output(model: torch.nn.Module, site: Site | str) -> Place:
     name = targets[0] if isinstance(targets, tuple) else str(targets)
     for end in ("hook_mlp_out", "mlp_out"):
         if name.endswith(end):
-            return place_of(model, name[: -len(end)] + "hook_resid_post")
+            return _shown(model, place_of(model, name[: -len(end)] + "hook_resid_post"))
     block, _, last = name.rpartition(".")
     if last in ("mlp", "feed_forward") and block:
-        return place_of(model, block)
+        return _shown(model, place_of(model, block))
     raise ValueError(f"{name}: expected the MLP's output, such as blocks.5.hook_mlp_out, so that its block is known")
 
 
