@@ -31,6 +31,11 @@ interface Blocks {
     /** Returns the layers that are written into, in their order in the files. */
     List<Integer> targets();
 
+    /** Returns what names of folders decided, one sentence each. */
+    default List<String> decidedByPath() {
+        return List.of();
+    }
+
     /** Returns the sizes of a block; reads no weights. */
     ExplainerShape shape(int target);
 

@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Stream;
 
 /** A format of dictionaries that write into several layers; each of their {@link Blocks} is an explainer. */
 abstract class BlocksFormat implements ExplainerFormat {
@@ -73,7 +74,14 @@ abstract class BlocksFormat implements ExplainerFormat {
                     block.encoder(),
                     block.decoder(),
                     block.space(),
-                    new Origin(facts().name(), files.path(), itself, block.notes(), block.notRefitted()),
+                    new Origin(
+                            facts().name(),
+                            files.path(),
+                            itself,
+                            Stream.concat(block.notes().stream(), set.decidedByPath().stream())
+                                    .toList(),
+                            set.decidedByPath(),
+                            block.notRefitted()),
                     block.place()));
         }
         return explainers;

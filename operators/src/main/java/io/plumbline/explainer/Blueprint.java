@@ -78,6 +78,9 @@ final class Blueprint {
     MatchingPursuitEncoder.@Nullable Ending pursuit;
     final List<String> notes = new ArrayList<>();
 
+    /** What names of folders decided, each a note as well. */
+    final List<String> decidedByPath = new ArrayList<>();
+
     @Nullable
     String notRefitted;
 
@@ -89,6 +92,12 @@ final class Blueprint {
         this.targetWidth = targetWidth;
         this.source = source;
         this.mostActive = features;
+    }
+
+    /** Notes what the name of a folder decided. */
+    void decidedByPath(String note) {
+        notes.add(note);
+        decidedByPath.add(note);
     }
 
     /** Returns whether the decoder is not what lies in the file, but made of it. */

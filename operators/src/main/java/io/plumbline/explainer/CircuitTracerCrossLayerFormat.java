@@ -76,6 +76,6 @@ final class CircuitTracerCrossLayerFormat extends CrossLayerFormat {
             all.add(new CrossLayer.Layer(
                     blueprint, encoder.contains(threshold), decoderFile, decoders, decoderWeights, s));
         }
-        return new CrossLayer(opened, all, LayerNumbers.counted(layers), false);
+        return new CrossLayer(opened, all, LayerNumbers.counted(layers), false, List.of());
     }
 }

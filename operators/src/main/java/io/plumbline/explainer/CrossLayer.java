@@ -58,6 +58,7 @@ final class CrossLayer implements Blocks {
     private final List<Layer> layers;
     private final List<Integer> numbers;
     private final boolean crosscoder;
+    private final List<String> decidedByPath;
 
     /**
      * Checks that all layers fit together.
@@ -65,8 +66,15 @@ final class CrossLayer implements Blocks {
      * @param files by name, open for as long as this object is used
      * @param numbers of the layers
      * @param crosscoder whether what is written into a layer reproduces what is read there
+     * @param decidedByPath what names of folders decided, one sentence each
      */
-    CrossLayer(Map<String, Safetensors> files, List<Layer> layers, List<Integer> numbers, boolean crosscoder) {
+    CrossLayer(
+            Map<String, Safetensors> files,
+            List<Layer> layers,
+            List<Integer> numbers,
+            boolean crosscoder,
+            List<String> decidedByPath) {
+        this.decidedByPath = List.copyOf(decidedByPath);
         this.files = files;
         this.layers = List.copyOf(layers);
         this.numbers = List.copyOf(numbers);
@@ -117,6 +125,11 @@ final class CrossLayer implements Blocks {
     @Override
     public String kind() {
         return crosscoder ? "crosscoder" : "cross-layer transcoder";
+    }
+
+    @Override
+    public List<String> decidedByPath() {
+        return decidedByPath;
     }
 
     @Override

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 
 /**
  * Cross-layer transcoders and crosscoders of Gemma Scope 2: one {@code params_layer_s.safetensors} for each layer s of
- * L. {@code config.json} says which it is, or a folder {@code crosscoder} above.
+ * L. {@code config.json} says which it is, or the repository's folder {@code crosscoder}, see {@link PublishedPath}.
  *
  * <pre>
  * tensor                   shape          meaning
@@ -31,6 +31,7 @@ final class GemmaScope2CrossLayerFormat extends CrossLayerFormat {
     private static final String NAME = "Gemma Scope 2 cross-layer transcoder or crosscoder";
     private static final Pattern LAYER_FILE = Pattern.compile("params_layer_(\\d{1,3})\\.safetensors");
     private static final String CONFIG_FILE = "config.json";
+    private static final Pattern CROSSCODER = Pattern.compile("crosscoder");
     private static final String AFFINE = "affine_skip_connection";
     private static final Set<String> TENSORS = Set.of("w_enc", "w_dec", "b_enc", "b_dec", "threshold", AFFINE);
 
@@ -84,23 +85,47 @@ final class GemmaScope2CrossLayerFormat extends CrossLayerFormat {
             }
             all.add(new CrossLayer.Layer(blueprint, true, fileOf(s), tensors, "w_dec", 0));
         }
-        boolean crosscoder = isCrosscoder(files, config);
-        List<Integer> numbers = crosscoder
-                ? LayerNumbers.ofHookOrFolder(
-                        config.text("hf_hook_point_in", ""),
-                        String.valueOf(files.folder().toAbsolutePath().getFileName()),
-                        layers)
-                : LayerNumbers.counted(layers);
-        return new CrossLayer(opened, all, numbers, crosscoder);
+        List<String> decidedByPath = new ArrayList<>();
+        boolean crosscoder = isCrosscoder(files, config, decidedByPath);
+        return new CrossLayer(
+                opened,
+                all,
+                crosscoder ? numbers(files, config, layers, decidedByPath) : LayerNumbers.counted(layers),
+                crosscoder,
+                decidedByPath);
     }
 
-    private static boolean isCrosscoder(ExplainerFiles files, ConfigFile config) {
+    private static List<Integer> numbers(
+            ExplainerFiles files, ConfigFile config, int layers, List<String> decidedByPath) {
+        List<Integer> byHook = LayerNumbers.ofHook(config.text("hf_hook_point_in", ""), layers);
+        if (!byHook.isEmpty()) {
+            return byHook;
+        }
+        String folder =
+                String.valueOf(files.folder().toAbsolutePath().normalize().getFileName());
+        List<Integer> byFolder = LayerNumbers.ofFolder(folder, layers);
+        if (byFolder.isEmpty()) {
+            return LayerNumbers.counted(layers);
+        }
+        decidedByPath.add(
+                "the folder \"%s\" says that it reads the layers %s".formatted(folder, LayerNumbers.words(byFolder)));
+        return byFolder;
+    }
+
+    private static boolean isCrosscoder(ExplainerFiles files, ConfigFile config, List<String> decidedByPath) {
         String type = config.text("type", "");
         return switch (type) {
             case "crosscoder" -> true;
             case "clt" -> false;
-            case "" ->
-                files.folder().toAbsolutePath().toString().replace('\\', '/').contains("/crosscoder/");
+            case "" -> {
+                String folder = PublishedPath.of(files, GemmaScope2Format.REPOSITORY, GemmaScope2Format.LAYOUT)
+                        .folder(CROSSCODER);
+                decidedByPath.add(
+                        folder.isEmpty()
+                                ? "neither config.json nor a folder \"crosscoder\" of the repository says that it is a crosscoder: read as a cross-layer transcoder"
+                                : "the folder \"crosscoder\" says that it is a crosscoder; a config.json with type says otherwise");
+                yield !folder.isEmpty();
+            }
             default ->
                 throw new ExplainerFormatException(
                         "config.json: type \"%s\" is not supported with a file for each layer; supported: clt, crosscoder"

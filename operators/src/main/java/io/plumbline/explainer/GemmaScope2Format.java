@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +26,9 @@ final class GemmaScope2Format extends SafetensorsFormat {
     private static final String NAME = "Gemma Scope 2";
     private static final String WEIGHTS_FILE = "params.safetensors";
     private static final String CONFIG_FILE = "config.json";
+    static final Pattern REPOSITORY = Pattern.compile("(?:.*[-_])?gemma[-_]scope[-_]2[-_][0-9a-z]+(?:[-_](?:pt|it))?");
+    static final Pattern LAYOUT = Pattern.compile("[^/]+/(?:layer_[^/]+_)?width_[^/]+");
+    private static final Pattern SITE = Pattern.compile("(?:transcoder|resid_post|attn_out|mlp_out)(?:_all)?");
     private static final String AFFINE = "affine_skip_connection";
     private static final Set<String> TENSORS = Set.of("w_enc", "w_dec", "b_enc", "b_dec", "threshold", AFFINE);
 
@@ -73,7 +77,9 @@ final class GemmaScope2Format extends SafetensorsFormat {
             throw new ExplainerFormatException("config.json: affine_connection = %s, but the file has %s tensor \"%s\""
                     .formatted(!affine, affine ? "a" : "no", AFFINE));
         }
-        boolean transcoder = transcoder(files, config, options, affine || inputWidth != targetWidth);
+        Boolean told = told(config, options, affine || inputWidth != targetWidth);
+        String site = told == null ? site(files) : "";
+        boolean transcoder = told == null ? site.startsWith("transcoder") : told;
         Blueprint blueprint = new Blueprint(
                 tensors,
                 transcoder ? affine ? "jumprelu_skip_transcoder" : "jumprelu_transcoder" : "jumprelu",
@@ -85,14 +91,21 @@ final class GemmaScope2Format extends SafetensorsFormat {
         blueprint.decoderWeights = new Blueprint.Part("w_dec", true);
         blueprint.selection = layer ->
                 new JumpReluEncoder(layer, SaeLensFormat.atLeastZero(blueprint.bias("threshold", features, "d_sae")));
+        if (told == null) {
+            blueprint.decidedByPath("the folder \"%s\" says that it is kind = %s; %s says otherwise"
+                    .formatted(
+                            site,
+                            transcoder ? "transcoder" : "sae",
+                            ExplainerOptions.howTo(ExplainerOptions.KIND, transcoder ? "sae" : "transcoder")));
+        }
         if (affine) {
             blueprint.skip = new Blueprint.Part(AFFINE, false);
         }
         return blueprint;
     }
 
-    private static boolean transcoder(
-            ExplainerFiles files, @Nullable ConfigFile config, ExplainerOptions options, boolean byTensors) {
+    /** Returns whether it is a transcoder; null where the path has to say. */
+    private static @Nullable Boolean told(@Nullable ConfigFile config, ExplainerOptions options, boolean byTensors) {
         Boolean told = options.transcoder();
         if (told != null) {
             return told;
@@ -113,12 +126,14 @@ final class GemmaScope2Format extends SafetensorsFormat {
         if (byTensors || (config != null && !config.isNull("hf_hook_point_out"))) {
             return true;
         }
-        String path = files.path().toAbsolutePath().toString().replace('\\', '/');
-        if (path.contains("/transcoder")) {
-            return true;
-        }
-        if (path.contains("/resid_post") || path.contains("/attn_out") || path.contains("/mlp_out")) {
-            return false;
+        return null;
+    }
+
+    /** Returns the folder of the repository that says which of the two it is. */
+    private static String site(ExplainerFiles files) {
+        String site = PublishedPath.of(files, REPOSITORY, LAYOUT).folder(SITE);
+        if (!site.isEmpty()) {
+            return site;
         }
         throw new ExplainerFormatException(
                 "neither config.json nor the path says whether this is an autoencoder or a transcoder; give %s or %s"

@@ -45,7 +45,12 @@ public final class GivenReconstructions {
                 new Decoder(identity, new double[dimension]),
                 DecoderSpace.PLAIN,
                 new Origin(
-                        NAME, Path.of(NAME), options, List.of(), "there is no decoder, records bring reconstructions"));
+                        NAME,
+                        Path.of(NAME),
+                        options,
+                        List.of(),
+                        List.of(),
+                        "there is no decoder, records bring reconstructions"));
     }
 
     /** Encodes rows that come without codes: each value of a row is the code of its own feature. */

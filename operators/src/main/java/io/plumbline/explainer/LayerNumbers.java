@@ -38,21 +38,22 @@ final class LayerNumbers {
         return areAscending(numbers, hooks.size()) ? numbers : counted(hooks.size());
     }
 
-    /**
-     * Returns the numbers of a hook such as {@code model.layers.{5,9,12}.output}, or of a folder such as {@code
-     * layer_5_9_12_width_65k_l0_big}; counted ones where neither names so many.
-     */
-    static List<Integer> ofHookOrFolder(String hook, String folder, int layers) {
-        for (String numbers : List.of(first(IN_BRACES, hook), first(OF_FOLDER, folder))) {
-            List<Integer> found = NUMBER.matcher(numbers)
-                    .results()
-                    .map(number -> Integer.valueOf(number.group()))
-                    .toList();
-            if (areAscending(found, layers)) {
-                return found;
-            }
-        }
-        return counted(layers);
+    /** Returns the numbers of a hook such as {@code model.layers.{5,9,12}.output}; none where it names not so many. */
+    static List<Integer> ofHook(String hook, int layers) {
+        return numbers(IN_BRACES, hook, layers);
+    }
+
+    /** Returns those of a folder such as {@code layer_5_9_12_width_65k_l0_big}; none where it names not so many. */
+    static List<Integer> ofFolder(String folder, int layers) {
+        return numbers(OF_FOLDER, folder, layers);
+    }
+
+    private static List<Integer> numbers(Pattern pattern, String text, int layers) {
+        List<Integer> found = NUMBER.matcher(first(pattern, text))
+                .results()
+                .map(number -> Integer.valueOf(number.group()))
+                .toList();
+        return areAscending(found, layers) ? found : List.of();
     }
 
     /** Returns layers in words: {@code 0 to 5}, or {@code 5, 9, 12} where they are not consecutive. */

@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * @param format the name of its format; empty where it was not read
  * @param path the folder or file
  * @param options what the user told besides
- * @param notes what was folded and what was left out, one sentence each
+ * @param notes what was folded, what was left out and what names of folders decided, one sentence each
+ * @param decidedByPath those of the notes that say what names of folders decided, which no file says
  * @param notRefitted why its decoder cannot be replaced; null where it can
  */
 public record Origin(
@@ -19,15 +20,17 @@ public record Origin(
         Path path,
         ExplainerOptions options,
         List<String> notes,
+        List<String> decidedByPath,
         @Nullable String notRefitted) {
 
     public Origin {
         notes = List.copyOf(notes);
+        decidedByPath = List.copyOf(decidedByPath);
     }
 
     /** Returns the origin of an explainer that was put together otherwise than from a file. */
     static Origin of(Path folder) {
-        return new Origin("", folder, ExplainerOptions.NONE, List.of(), null);
+        return new Origin("", folder, ExplainerOptions.NONE, List.of(), List.of(), null);
     }
 
     /** Returns the folder that holds it. */

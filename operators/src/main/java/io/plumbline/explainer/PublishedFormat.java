@@ -30,8 +30,13 @@ abstract class PublishedFormat implements ExplainerFormat {
     public final Explainer read(ExplainerFiles files, ExplainerOptions options) throws IOException {
         try (TensorFile tensors = open(files, options)) {
             Blueprint blueprint = blueprint(files, tensors, options);
-            return blueprint.read(
-                    new Origin(facts().name(), files.path(), options, blueprint.notes, blueprint.notRefitted));
+            return blueprint.read(new Origin(
+                    facts().name(),
+                    files.path(),
+                    options,
+                    blueprint.notes,
+                    blueprint.decidedByPath,
+                    blueprint.notRefitted));
         } catch (SafetensorsException | TensorFileException | ExplainerFormatException e) {
             throw named(files, e);
         }

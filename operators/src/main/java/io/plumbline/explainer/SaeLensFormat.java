@@ -138,8 +138,13 @@ final class SaeLensFormat implements ExplainerFormat {
             requireItsConfig(config, opened.metadata());
             refuseOtherTensors(config, opened);
             Blueprint blueprint = blueprint(config, opened, options);
-            return blueprint.read(
-                    new Origin(NAME, files.path(), options, blueprint.notes, config.pursuit() == null ? null : TIED));
+            return blueprint.read(new Origin(
+                    NAME,
+                    files.path(),
+                    options,
+                    blueprint.notes,
+                    blueprint.decidedByPath,
+                    config.pursuit() == null ? null : TIED));
         } catch (SafetensorsException | ExplainerFormatException e) {
             throw new ExplainerFormatException(directory.resolve(WEIGHTS_FILE) + ": " + e.getMessage(), e);
         }

@@ -23,12 +23,14 @@ class LayerNumbersTest {
     }
 
     @Test
-    void aHookOfSeveralLayersComesBeforeTheNameOfTheFolder() {
+    void aHookOrAFolderNamesAsManyLayersAsThereAreOrNone() {
         String folder = "layer_7_13_17_width_65k_l0_big";
-        assertEquals(List.of(5, 9, 12), LayerNumbers.ofHookOrFolder("model.layers.{5,9,12}.output", folder, 3));
-        assertEquals(List.of(7, 13, 17), LayerNumbers.ofHookOrFolder("", folder, 3));
-        assertEquals(List.of(0, 1), LayerNumbers.ofHookOrFolder("model.layers.{5,9,12}.output", folder, 2));
-        assertEquals(List.of(0, 1), LayerNumbers.ofHookOrFolder("model.layers.{all}.output", "mine", 2));
+        assertEquals(List.of(5, 9, 12), LayerNumbers.ofHook("model.layers.{5,9,12}.output", 3));
+        assertEquals(List.of(7, 13, 17), LayerNumbers.ofFolder(folder, 3));
+        assertEquals(List.of(), LayerNumbers.ofHook("model.layers.{5,9,12}.output", 2));
+        assertEquals(List.of(), LayerNumbers.ofHook("model.layers.{all}.output", 2));
+        assertEquals(List.of(), LayerNumbers.ofFolder(folder, 2));
+        assertEquals(List.of(), LayerNumbers.ofFolder("mine", 2));
     }
 
     @Test

@@ -14,6 +14,7 @@ import io.plumbline.downstream.SiteStudy.Found;
 import io.plumbline.downstream.Unembedding;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.assessment.Explainers;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerFacts;
 import io.plumbline.topology.cli.Progress;
@@ -169,7 +170,7 @@ final class CausalCommand implements Callable<Integer> {
         if (!Files.exists(explainer)) {
             throw new UsageException("--explainer = %s: no such folder".formatted(explainer));
         }
-        Explainer trained = Explainer.read(explainer, facts.options());
+        Explainer trained = Explainers.read(explainer, facts.options());
         Unembedding tokens = unembedding(trained);
         if (tokens == null && (dla || (order == FeatureRanking.DLA && definitions.ablates()))) {
             throw new UsageException((dla ? "--dla" : "--ranking dla")

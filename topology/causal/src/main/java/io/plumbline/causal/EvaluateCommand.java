@@ -11,6 +11,7 @@ import io.plumbline.downstream.Interval;
 import io.plumbline.downstream.OpenHead;
 import io.plumbline.downstream.SiteStudy.Ablating;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.assessment.Explainers;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerFacts;
 import io.plumbline.topology.cli.Progress;
@@ -143,7 +144,7 @@ final class EvaluateCommand implements Callable<Integer> {
         if (!Files.exists(explainer)) {
             throw new UsageException("--explainer = %s: no such folder".formatted(explainer));
         }
-        Explainer trained = Explainer.read(explainer, facts.options());
+        Explainer trained = Explainers.read(explainer, facts.options());
         if (rank < 1 || rank > trained.targetWidth()) {
             throw new UsageException("--rank = %d: expected 1 to %d".formatted(rank, trained.targetWidth()));
         }

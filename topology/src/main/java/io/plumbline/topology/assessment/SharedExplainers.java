@@ -20,11 +20,11 @@ public final class SharedExplainers {
     public Explainer of(SiteSettings settings) throws IOException {
         String group = TargetSites.groupOf(settings.site());
         if (group == null) {
-            return Explainer.read(settings.explainer(), settings.explainerOptions());
+            return Explainers.read(settings.explainer(), settings.explainerOptions());
         }
         List<Explainer> read = blocks.get(group);
         if (read == null) {
-            read = Explainer.readBlocks(
+            read = Explainers.readBlocks(
                     settings.explainer(), settings.explainerOptions().withoutTarget());
             blocks.put(group, read);
         }
@@ -34,6 +34,6 @@ public final class SharedExplainers {
             }
         }
         // Reading one that is not among them says why.
-        return Explainer.read(settings.explainer(), settings.explainerOptions());
+        return Explainers.read(settings.explainer(), settings.explainerOptions());
     }
 }

@@ -6,6 +6,7 @@ import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.topology.assessment.Explainers;
 import io.plumbline.topology.config.DurationText;
 import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
@@ -77,7 +78,7 @@ final class Options {
     /** The explainer in a folder or file; a missing one is a usage error. */
     static Explainer explainer(Path path, ExplainerOptions options) throws IOException {
         requireExplainer(path);
-        return Explainer.read(path, options);
+        return Explainers.read(path, options);
     }
 
     /**
@@ -92,7 +93,7 @@ final class Options {
     /** The blocks of an explainer with several targets, all or the one that is named; or the explainer itself. */
     static List<Explainer> blocks(Path path, ExplainerOptions options) throws IOException {
         requireExplainer(path);
-        return Explainer.readBlocks(path, options);
+        return Explainers.readBlocks(path, options);
     }
 
     private static void requireExplainer(Path path) {

@@ -1,0 +1,41 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerOptions;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Reads explainers, and logs a warning for each fact that the name of a folder decided: a copy of the same files
+ * elsewhere may be read otherwise.
+ */
+public final class Explainers {
+
+    private static final Logger LOG = LoggerFactory.getLogger(Explainers.class);
+
+    private Explainers() {}
+
+    /** Reads one as {@link Explainer#read(Path, ExplainerOptions)} does. */
+    public static Explainer read(Path path, ExplainerOptions options) throws IOException {
+        Explainer explainer = Explainer.read(path, options);
+        warn(explainer);
+        return explainer;
+    }
+
+    /** Reads all blocks of one as {@link Explainer#readBlocks} does. */
+    public static List<Explainer> readBlocks(Path path, ExplainerOptions options) throws IOException {
+        List<Explainer> blocks = Explainer.readBlocks(path, options);
+        warn(blocks.get(0));
+        return blocks;
+    }
+
+    private static void warn(Explainer explainer) {
+        explainer
+                .origin()
+                .decidedByPath()
+                .forEach(fact -> LOG.warn("explainer {}: {}", explainer.origin().path(), fact));
+    }
+}
