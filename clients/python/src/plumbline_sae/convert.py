@@ -80,7 +80,10 @@ def _config_beside(file: Path) -> dict[str, Any]:
     for name in ("config.json", f"{file.stem}_cfg.json"):
         beside = file.with_name(name)
         if beside.is_file():
-            found = json.loads(beside.read_text())
+            try:
+                found = json.loads(beside.read_text(encoding="utf-8-sig"))
+            except ValueError as error:
+                raise ValueError(f"{beside}: expected JSON in UTF-8: {error}") from error
             return found if isinstance(found, dict) else {}
     return {}
 

@@ -2,13 +2,15 @@ package io.plumbline.explainer;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
+import io.plumbline.wire.Syntax;
+import io.plumbline.wire.TextFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,20 +18,22 @@ import java.util.List;
 
 /**
  * A configuration as a dictionary's library writes it, read key by key; each value is of the kind expected or refused
- * by name.
+ * by name. Where Python wrote it, the same is read as Python reads: {@code NaN} and {@code Infinity} are numbers, and of
+ * two entries with one key the last counts.
  */
 record ConfigFile(ObjectNode document) {
 
     private static final long LARGEST_BYTES = 1 << 20;
     private static final ObjectMapper JSON = JsonMapper.builder()
+            .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+            .build();
+    private static final ObjectMapper JSON_OF_PEOPLE = JsonMapper.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .build();
-    private static final ObjectMapper YAML = YAMLMapper.builder()
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .build();
+    private static final ObjectMapper YAML = new YAMLMapper();
 
     static ConfigFile json(Path file) throws IOException {
-        return json(file, LARGEST_BYTES);
+        return read(file, JSON, Syntax.JSON, LARGEST_BYTES);
     }
 
     /** Reads a file that need not be there; without it every key is absent. */
@@ -37,15 +41,16 @@ record ConfigFile(ObjectNode document) {
         return Files.isRegularFile(file) ? json(file) : new ConfigFile(JSON.createObjectNode());
     }
 
-    static ConfigFile json(Path file, long largestBytes) throws IOException {
-        return read(file, JSON, "JSON", largestBytes);
+    /** Reads JSON that people wrote: a key that stands twice is refused. */
+    static ConfigFile jsonOfPeople(Path file, long largestBytes) throws IOException {
+        return read(file, JSON_OF_PEOPLE, Syntax.JSON, largestBytes);
     }
 
     static ConfigFile yaml(Path file) throws IOException {
-        return read(file, YAML, "YAML", LARGEST_BYTES);
+        return read(file, YAML, Syntax.YAML, LARGEST_BYTES);
     }
 
-    private static ConfigFile read(Path file, ObjectMapper mapper, String language, long largestBytes)
+    private static ConfigFile read(Path file, ObjectMapper mapper, Syntax language, long largestBytes)
             throws IOException {
         long bytes = Files.size(file);
         if (bytes > largestBytes) {
@@ -53,14 +58,17 @@ record ConfigFile(ObjectNode document) {
                     "%s: %d bytes, expected at most %d for a configuration".formatted(file, bytes, largestBytes));
         }
         try {
-            // As text: from bytes Jackson would guess UTF-16 and UTF-32, and fail otherwise than over its syntax.
-            String text = new String(Files.readAllBytes(file), StandardCharsets.UTF_8);
+            String text = TextFile.read(file);
             if (!(mapper.readTree(text) instanceof ObjectNode document)) {
                 throw new ExplainerFormatException("%s: not a %s object".formatted(file, language));
             }
             return new ConfigFile(document);
         } catch (JsonProcessingException e) {
-            throw new ExplainerFormatException("%s: not valid %s: %s".formatted(file, language, e.getMessage()), e);
+            throw new ExplainerFormatException("%s: %s".formatted(file, language.fault(e)), e);
+        } catch (ExplainerFormatException refused) {
+            throw refused;
+        } catch (IllegalArgumentException noText) {
+            throw new ExplainerFormatException("%s: %s".formatted(file, noText.getMessage()), noText);
         }
     }
 

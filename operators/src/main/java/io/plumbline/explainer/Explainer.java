@@ -107,6 +107,17 @@ public record Explainer(
         return Formats.of(files).shape(files, options);
     }
 
+    /**
+     * Returns the hook that a SAELens folder says it was trained on, without control characters; null where it does not
+     * say.
+     */
+    public static @Nullable String hookName(Path folder) throws IOException {
+        ConfigFile config = ConfigFile.jsonIfThere(folder.resolve(SaeLensConfig.FILE));
+        String hook = config.nested("metadata").text("hook_name", config.text("hook_name", ""));
+        // The folder may be anyone's: what it calls its hook must not move a terminal's cursor or change its colours.
+        return hook.isEmpty() ? null : hook.replaceAll("\\p{Cntrl}", "?");
+    }
+
     /** Returns the table of formats: one line each. */
     public static List<FormatFacts> formats() {
         return Formats.facts();

@@ -1,9 +1,8 @@
 package io.plumbline.explainer;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.wire.TextFile;
 import java.io.IOException;
-import java.nio.charset.CharacterCodingException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,7 +58,7 @@ public final class FeatureLabels {
         Map<Integer, String> labels = new HashMap<>();
         if (name.endsWith(".json")) {
             for (Map.Entry<String, JsonNode> entry :
-                    ConfigFile.json(file, LARGEST_BYTES).document().properties()) {
+                    ConfigFile.jsonOfPeople(file, LARGEST_BYTES).document().properties()) {
                 if (!entry.getValue().isTextual()) {
                     throw new ExplainerFormatException("%s: feature %s: %s, expected a text in quotes"
                             .formatted(
@@ -88,9 +87,9 @@ public final class FeatureLabels {
     private static void readCsv(Path file, Map<Integer, String> labels, int features) throws IOException {
         String text;
         try {
-            text = Files.readString(file, StandardCharsets.UTF_8);
-        } catch (CharacterCodingException e) {
-            throw new ExplainerFormatException("%s: is not text in UTF-8".formatted(file), e);
+            text = TextFile.read(file);
+        } catch (IllegalArgumentException noText) {
+            throw new ExplainerFormatException("%s: %s".formatted(file, noText.getMessage()), noText);
         }
         boolean first = true;
         for (List<String> cells : rows(text)) {

@@ -102,8 +102,7 @@ final class SafetensorsHeader {
                     e.getLocation() == null ? 0 : Math.max(0, e.getLocation().getByteOffset());
             throw new SafetensorsException(
                     Fault.BAD_JSON,
-                    "the header is not valid JSON: %s (at byte %d)"
-                            .formatted(e.getOriginalMessage(), LENGTH_BYTES + place),
+                    "the header: %s (at byte %d)".formatted(Syntax.JSON.what(e), LENGTH_BYTES + place),
                     e);
         } catch (IOException e) {
             throw new SafetensorsException(

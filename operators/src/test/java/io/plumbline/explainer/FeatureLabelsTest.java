@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -30,6 +31,17 @@ class FeatureLabelsTest {
     }
 
     @Test
+    void theMarkOfASpreadsheetCostsNoLabel() throws IOException {
+        assertEquals("dogs", read("labels.csv", "\uFEFF0,dogs\r\n1,cats\r\n").of(0));
+        assertEquals("dogs", read("labels.json", "\uFEFF{\"0\": \"dogs\"}").of(0));
+        Files.write(folder.resolve("wide.csv"), "0,dogs".getBytes(StandardCharsets.UTF_16));
+        String wide = assertThrows(
+                        ExplainerFormatException.class, () -> FeatureLabels.read(folder.resolve("wide.csv"), 20))
+                .getMessage();
+        assertTrue(wide.contains("wide.csv: is text in UTF-16: expected UTF-8"), wide);
+    }
+
+    @Test
     void aLabelIsOneLineOfAtMost200Characters() throws IOException {
         FeatureLabels labels =
                 read("labels.json", "{\"1\": \"a\\u001b[2Jb\\n\\u202ec\", \"2\": \"" + "x".repeat(300) + "\"}");
@@ -45,6 +57,7 @@ class FeatureLabelsTest {
         assertTrue(refused("a.json", "[]").contains("not a JSON object"));
         assertTrue(refused("a.csv", "1,dogs,cats\n").contains("a line of 3 cells, \"1,dogs,cats\""));
         assertTrue(refused("a.csv", "1,dogs\n1,cats\n").contains("feature 1 has two labels"));
+        assertTrue(refused("a.json", "{\"1\": \"x\", \"1\": \"y\"}").contains("the key \"1\" stands twice"));
         assertTrue(refused("a.csv", "1,dogs\nname,cats\n").contains("feature \"name\""));
         assertTrue(refused("a.txt", "1,dogs\n").contains("ends with .json or .csv"));
     }

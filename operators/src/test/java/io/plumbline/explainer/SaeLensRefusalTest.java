@@ -1,11 +1,13 @@
 package io.plumbline.explainer;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
@@ -148,13 +150,28 @@ class SaeLensRefusalTest {
         Path directory = standard().writeTo(folder.resolve("broken"));
         Path config = directory.resolve("cfg.json");
         Files.writeString(config, "{\"d_in\": ");
-        refusedFolder(directory, "cfg.json: not valid JSON");
+        refusedFolder(directory, "cfg.json: line 1: not valid JSON: the text ends in the middle");
         Files.writeString(config, "[1]");
         refusedFolder(directory, "cfg.json: not a JSON object");
-        Files.writeString(config, "{\"d_in\": 3, \"d_in\": 4}");
-        refusedFolder(directory, "Duplicate field 'd_in'");
+        Files.writeString(config, "{\"d_in\": 3,\n 'd_sae': 4}");
+        refusedFolder(directory, "cfg.json: line 2: not valid JSON: expected keys and texts in double quotes");
+        Files.write(config, "{\"d_in\": 3}".getBytes(StandardCharsets.UTF_16LE));
+        refusedFolder(directory, "cfg.json: is text in UTF-16LE: expected UTF-8");
         Files.writeString(config, " ".repeat(2 << 20));
         refusedFolder(directory, "2097152 bytes, expected at most 1048576");
+    }
+
+    @Test
+    void aConfigurationIsReadAsPythonReadsWhatItWrote() throws IOException {
+        Path directory = standard().writeTo(folder.resolve("python"));
+        Path config = directory.resolve("cfg.json");
+        String written = Files.readString(config);
+        Files.writeString(
+                config,
+                "\uFEFF"
+                        + written.replaceFirst(
+                                "\\{", "{\"final_mse\": NaN, \"l\": [Infinity, -Infinity], \"d_in\": 17,"));
+        assertEquals(3, Explainer.read(directory).inputWidth());
     }
 
     private static SaeLensFolder standard() {

@@ -3,6 +3,7 @@ package io.plumbline.topology.assessment;
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonMappingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -11,9 +12,10 @@ import com.fasterxml.jackson.databind.SerializerProvider;
 import com.fasterxml.jackson.databind.exc.ValueInstantiationException;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.ser.std.StdSerializer;
+import io.plumbline.wire.Syntax;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import org.jspecify.annotations.Nullable;
+import java.util.stream.Collectors;
 
 /**
  * Writes reports and manifests as JSON: keys in snake case, undefined values as null, unknown keys ignored when read.
@@ -82,12 +84,12 @@ public final class Json {
             throw new IllegalArgumentException(
                     e.getCause() instanceof IllegalArgumentException refusal
                             ? refusal.getMessage()
-                            : notTheJson(type, e.getOriginalMessage()),
+                            : notTheJson(type, e),
                     e);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException(notTheJson(type, e.getOriginalMessage()), e);
+            throw new IllegalArgumentException(notTheJson(type, e), e);
         } catch (IOException e) {
-            throw new IllegalArgumentException(notTheJson(type, e.getMessage()), e);
+            throw new IllegalArgumentException("not the JSON of a %s".formatted(type.getSimpleName()), e);
         }
         if (value == null) {
             throw new IllegalArgumentException("null in place of a %s".formatted(type.getSimpleName()));
@@ -95,7 +97,18 @@ public final class Json {
         return value;
     }
 
-    private static String notTheJson(Class<?> type, @Nullable String why) {
-        return "not the JSON of a %s: %s".formatted(type.getSimpleName(), why);
+    private static String notTheJson(Class<?> type, JsonProcessingException why) {
+        String place = why instanceof JsonMappingException found
+                ? found.getPath().stream()
+                        .map(step ->
+                                step.getFieldName() == null ? "[%d]".formatted(step.getIndex()) : step.getFieldName())
+                        .collect(Collectors.joining("."))
+                : "";
+        return "not the JSON of a %s: %s"
+                .formatted(
+                        type.getSimpleName(),
+                        place.isEmpty()
+                                ? Syntax.JSON.what(why)
+                                : "\"%s\" holds another kind of value than expected".formatted(place));
     }
 }

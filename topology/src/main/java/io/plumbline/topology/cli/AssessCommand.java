@@ -294,7 +294,7 @@ final class AssessCommand implements Callable<Integer> {
 
     private Answer answer(GapAssessment assessment, double fvu) throws IOException {
         Answer answer = new Answer();
-        String name = site == null ? Options.hookName(explainer) : site;
+        String name = site == null ? Explainer.hookName(explainer) : site;
         if (name == null) {
             answer.putUndefined("site", "no --site, and cfg.json names no hook_name");
         } else {

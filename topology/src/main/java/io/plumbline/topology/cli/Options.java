@@ -1,7 +1,5 @@
 package io.plumbline.topology.cli;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
@@ -16,12 +14,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /** Reads values of options that need a sentence when they are wrong. */
 final class Options {
-
-    private static final JsonMapper JSON = new JsonMapper();
 
     private Options() {}
 
@@ -151,18 +146,5 @@ final class Options {
             throw new UsageException("%s = %s: exists already; name a %s that does not".formatted(option, path, kind));
         }
         requireParent(option, path);
-    }
-
-    /** Returns the hook a SAELens folder says it was trained on; null where it does not say. */
-    static @Nullable String hookName(Path folder) throws IOException {
-        Path config = folder.resolve("cfg.json");
-        if (!Files.isRegularFile(config)) {
-            return null;
-        }
-        JsonNode tree = JSON.readTree(config.toFile());
-        JsonNode name = tree.path("metadata").path("hook_name");
-        String hook = (name.isTextual() ? name : tree.path("hook_name")).textValue();
-        // The folder may be anyone's: what it calls its hook must not move a terminal's cursor or change its colours.
-        return hook == null ? null : hook.replaceAll("\\p{Cntrl}", "?");
     }
 }

@@ -12,6 +12,7 @@ import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.wire.Syntax;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -72,9 +73,7 @@ final class ConfigReader {
         try {
             return ConfigNode.root(YAML.readTree(yaml), problems);
         } catch (JsonProcessingException broken) {
-            // What follows the first line quotes the file, which may hold a password there.
-            String reason = broken.getOriginalMessage().lines().findFirst().orElse("not YAML");
-            throw new ConfigException(source, List.of(place(broken) + reason));
+            throw new ConfigException(source, List.of(Syntax.YAML.fault(broken)));
         }
     }
 
@@ -84,12 +83,6 @@ final class ConfigReader {
             throw new ConfigException(source, problems);
         }
         return config;
-    }
-
-    private static String place(JsonProcessingException broken) {
-        return broken.getLocation() == null
-                ? ""
-                : "line " + broken.getLocation().getLineNr() + ": ";
     }
 
     private MonitorConfig read(ConfigNode root) {

@@ -7,10 +7,10 @@ import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.wire.TextFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -121,9 +121,9 @@ public record MonitorConfig(
                     List.of("%d bytes: expected a configuration of at most %d".formatted(bytes, LARGEST_FILE)));
         }
         try {
-            return Files.readString(file, StandardCharsets.UTF_8);
-        } catch (CharacterCodingException e) {
-            throw new ConfigException(file.toString(), List.of("is not text in UTF-8"));
+            return TextFile.read(file);
+        } catch (IllegalArgumentException noText) {
+            throw new ConfigException(file.toString(), List.of(String.valueOf(noText.getMessage())));
         }
     }
 

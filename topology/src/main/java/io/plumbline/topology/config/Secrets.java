@@ -1,8 +1,8 @@
 package io.plumbline.topology.config;
 
+import io.plumbline.wire.TextFile;
 import java.io.IOException;
 import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -163,7 +163,7 @@ public final class Secrets {
                 throw new IllegalArgumentException(
                         "the file has more than %d bytes, which is no secret".formatted(LARGEST_FILE));
             }
-            String text = new String(bytes, StandardCharsets.UTF_8);
+            String text = TextFile.text(bytes);
             String trimmed = text.endsWith("\r\n")
                     ? text.substring(0, text.length() - 2)
                     : text.endsWith("\n") ? text.substring(0, text.length() - 1) : text;

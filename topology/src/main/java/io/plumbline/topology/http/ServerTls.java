@@ -1,9 +1,9 @@
 package io.plumbline.topology.http;
 
+import io.plumbline.wire.TextFile;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -159,7 +159,9 @@ public final class ServerTls {
             throw new IllegalArgumentException(name + " is missing: expected a file in PEM");
         }
         try {
-            return Files.readString(folder.resolve(file), StandardCharsets.US_ASCII);
+            return TextFile.read(folder.resolve(file));
+        } catch (IllegalArgumentException noText) {
+            throw new IllegalArgumentException("%s = %s: %s".formatted(name, file, noText.getMessage()), noText);
         } catch (IOException e) {
             throw new IllegalArgumentException(
                     "%s = %s: cannot be read (%s)"

@@ -6,8 +6,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.plumbline.topology.config.ConfigException;
+import io.plumbline.wire.Syntax;
+import io.plumbline.wire.TextFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -99,15 +100,18 @@ public record WebConfig(@Nullable ServerTls tls, Map<String, String> users) {
             if (Files.size(file) > LARGEST_FILE) {
                 throw new ConfigException(file.toString(), List.of("is larger than a web configuration can be"));
             }
-            JsonNode root = YAML.readTree(Files.readString(file, StandardCharsets.UTF_8));
+            JsonNode root = YAML.readTree(TextFile.read(file));
             if (!root.isObject()) {
                 throw new ConfigException(
                         file.toString(), List.of("expected a mapping with tls_server_config or basic_auth_users"));
             }
             return root;
         } catch (JsonProcessingException e) {
-            String reason = e.getOriginalMessage().lines().findFirst().orElse("not YAML");
-            throw new ConfigException(file.toString(), List.of(reason));
+            throw new ConfigException(file.toString(), List.of(Syntax.YAML.fault(e)));
+        } catch (ConfigException refused) {
+            throw refused;
+        } catch (IllegalArgumentException noText) {
+            throw new ConfigException(file.toString(), List.of(String.valueOf(noText.getMessage())));
         } catch (IOException e) {
             throw new ConfigException(
                     file.toString(),

@@ -31,8 +31,22 @@ class HostileConfigTest {
 
     @Test
     void aFileThatIsNotTextIsRefusedBySayingSo() throws IOException {
-        Path file = Files.write(folder.resolve("weights.yaml"), new byte[] {(byte) 0xff, (byte) 0xfe, 0, 1});
-        assertRefused(file, "is not text in UTF-8");
+        Path file = Files.write(folder.resolve("weights.yaml"), new byte[] {(byte) 0xff, 3, 0, 1});
+        assertRefused(file, "is not text in UTF-8 (at byte 0)");
+    }
+
+    @Test
+    void aMarkOfWindowsBeforeTheTextIsNoneOfIt() throws IOException {
+        Path file = write("\uFEFFapplication_id: \"a b\"\n");
+        assertRefused(file, "application_id");
+        Path wide = Files.write(folder.resolve("wide.yaml"), "application_id: x\n".getBytes(StandardCharsets.UTF_16));
+        assertRefused(wide, "is text in UTF-16: expected UTF-8");
+    }
+
+    @Test
+    void whatIsNoYamlIsSaidWithoutTheParsersWordsAndWithoutTheText() throws IOException {
+        assertRefused(write("sites:\n\tpassword: x\n"), "line 2: not valid YAML: expected `key: value`");
+        assertRefused(write("window: {}\nwindow: {}\n"), "line 2: the key \"window\" stands twice");
     }
 
     @Test
@@ -56,8 +70,8 @@ class HostileConfigTest {
 
     @Test
     void bracketsInBracketsEndAtADepth() throws IOException {
-        assertRefused(write("sites: " + "[".repeat(200_000)), "nesting depth");
-        assertRefused(write("- ".repeat(200_000)), "nesting depth");
+        assertRefused(write("sites: " + "[".repeat(200_000)), "is nested deeper");
+        assertRefused(write("- ".repeat(200_000)), "is nested deeper");
     }
 
     @Test
