@@ -5,6 +5,7 @@ import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsException.Fault;
 import io.plumbline.wire.SafetensorsException;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
@@ -17,6 +18,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,6 +72,8 @@ final class BaselineFile {
     static final String VERSION = "1";
     private static final String REMEDY =
             "copy the file again from where it was made, or run `plumbline baseline` again";
+    private static final String ACTIVATIONS = "activations";
+    private static final Set<String> DECODERS = Set.of("W_dec", "w_dec", "W_D", "decoder.weight");
     private static final String CREATED = "created";
     private static final String SOURCE = "source";
     private static final String REVISION = "revision";
@@ -125,6 +129,17 @@ final class BaselineFile {
         return KeptRows.write(writer, baseline.rows()).sealed();
     }
 
+    /** Says what a file of tensors is that is no baseline. */
+    private static String otherContent(Safetensors tensors) {
+        if (tensors.contains(ACTIVATIONS)) {
+            return "it holds activations, rows that --activations takes";
+        }
+        return tensors.names().stream().anyMatch(DECODERS::contains)
+                ? "it holds weights of an explainer, which --explainer takes"
+                : "it holds the tensors %s"
+                        .formatted(tensors.names().stream().limit(10).toList());
+    }
+
     static Baseline read(Path file) throws IOException {
         try (Safetensors tensors = Safetensors.open(file)) {
             return read(file.toString(), tensors);
@@ -153,8 +168,10 @@ final class BaselineFile {
         }
         Map<String, String> metadata = tensors.metadata();
         if (!FORMAT.equals(metadata.get("format"))) {
-            throw new BaselineException("%s is no baseline: format = %s in its metadata, expected %s"
-                    .formatted(name, metadata.get("format"), FORMAT));
+            throw new BaselineException(
+                    "%s is no baseline: %s; expected a file that `plumbline baseline` wrote"
+                            .formatted(name, otherContent(tensors)),
+                    new SafetensorsException(Fault.OTHER_FILE, name));
         }
         if (!VERSION.equals(metadata.get("version"))) {
             throw new BaselineException(

@@ -38,6 +38,7 @@ record ConfigFile(ObjectNode document) {
 
     /** Reads a file that need not be there; without it every key is absent. */
     static ConfigFile jsonIfThere(Path file) throws IOException {
+        DeadLink.refuse(file);
         return Files.isRegularFile(file) ? json(file) : new ConfigFile(JSON.createObjectNode());
     }
 
@@ -52,6 +53,7 @@ record ConfigFile(ObjectNode document) {
 
     private static ConfigFile read(Path file, ObjectMapper mapper, Syntax language, long largestBytes)
             throws IOException {
+        DeadLink.refuse(file);
         long bytes = Files.size(file);
         if (bytes > largestBytes) {
             throw new ExplainerFormatException(

@@ -44,7 +44,7 @@ final class LlamaScopeFormat extends PublishedFormat {
     }
 
     @Override
-    public boolean recognises(ExplainerFiles files) {
+    public boolean recognises(ExplainerFiles files) throws IOException {
         return files.chosen() == null
                 && files.names().contains(CONFIG_FILE)
                 && Files.isRegularFile(files.file(WEIGHTS_FILE));

@@ -117,13 +117,9 @@ final class SaeLensFormat implements ExplainerFormat {
      * refused when they are.
      */
     private static boolean storesFloats(Path directory) throws IOException {
-        Path file = directory.resolve(WEIGHTS_FILE);
-        if (!Files.isRegularFile(file)) {
-            return true;
-        }
-        try (Safetensors opened = Safetensors.open(file)) {
+        try (Safetensors opened = openWeights(directory)) {
             return !WeightTensors.isDouble(opened, W_ENC) && !WeightTensors.isDouble(opened, W_DEC);
-        } catch (SafetensorsException unreadable) {
+        } catch (ExplainerFormatException unreadable) {
             return true;
         }
     }
@@ -346,15 +342,7 @@ final class SaeLensFormat implements ExplainerFormat {
     }
 
     private static Safetensors openWeights(Path directory) throws IOException {
-        Path file = directory.resolve(WEIGHTS_FILE);
-        if (!Files.isRegularFile(file)) {
-            throw new ExplainerFormatException(file + " is missing; the folder has a cfg.json and needs both");
-        }
-        try {
-            return Safetensors.open(file);
-        } catch (SafetensorsException e) {
-            throw new ExplainerFormatException(String.valueOf(e.getMessage()), e);
-        }
+        return SafetensorsFiles.openUnchecked(directory.resolve(WEIGHTS_FILE));
     }
 
     private static void refuseOtherTensors(SaeLensConfig config, Safetensors weights) {

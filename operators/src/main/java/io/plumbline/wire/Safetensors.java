@@ -11,7 +11,9 @@ import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -39,12 +41,24 @@ public final class Safetensors implements TensorFile {
     private final @Nullable ByteBuffer memory;
     private final @Nullable FileChannel file;
 
+    /** The file of each tensor, where they lie in several; else empty. */
+    private final Map<String, Safetensors> shards;
+
     private Safetensors(
             SafetensorsHeader header, long dataStart, @Nullable ByteBuffer memory, @Nullable FileChannel file) {
         this.header = header;
         this.dataStart = dataStart;
         this.memory = memory;
         this.file = file;
+        this.shards = Map.of();
+    }
+
+    private Safetensors(Map<String, Safetensors> shards) {
+        this.header = SafetensorsHeader.NONE;
+        this.dataStart = 0;
+        this.memory = null;
+        this.file = null;
+        this.shards = Collections.unmodifiableMap(shards);
     }
 
     /** Reads a blob in memory; the array is not copied and must not be changed afterwards. */
@@ -79,19 +93,34 @@ public final class Safetensors implements TensorFile {
     /**
      * Opens a file.
      *
-     * @throws SafetensorsException when the content is wrong; the message begins with the path
+     * @throws SafetensorsException when the content is wrong, or the file is of another kind; the message begins with
+     *     the path
      */
     public static Safetensors open(Path path) throws IOException {
         FileChannel channel = FileChannel.open(path, StandardOpenOption.READ);
         try {
             return open(channel);
         } catch (SafetensorsException e) {
+            String kind = FileKind.of(channel);
             channel.close();
-            throw new SafetensorsException(e.fault(), path + ": " + e.getMessage(), e);
+            throw kind.isEmpty()
+                    ? new SafetensorsException(e.fault(), path + ": " + e.getMessage(), e)
+                    : new SafetensorsException(
+                            Fault.OTHER_FILE, "%s: expected safetensors; this is %s".formatted(path, kind), e);
         } catch (IOException | RuntimeException e) {
             channel.close();
             throw e;
         }
+    }
+
+    /**
+     * Opens the tensors of several files, {@code NAME-00001-of-00002.safetensors}, by their index {@code
+     * NAME.safetensors.index.json}. They have no metadata.
+     *
+     * @throws SafetensorsException when one is missing, or they do not fit together; the message begins with the path
+     */
+    public static Safetensors openShards(Path index) throws IOException {
+        return new Safetensors(ShardIndex.read(index).open());
     }
 
     /** Reads a file that is open; its position does not move, and {@link #close} closes it. */
@@ -112,22 +141,24 @@ public final class Safetensors implements TensorFile {
     /** Tensor names in the order of the header. */
     @Override
     public Set<String> names() {
-        return header.entries().keySet();
+        return shards.isEmpty() ? header.entries().keySet() : shards.keySet();
     }
 
     @Override
     public boolean contains(String name) {
-        return header.entries().containsKey(name);
+        return names().contains(name);
     }
 
     @Override
     public Tensor tensor(String name) {
-        return tensor(entry(name));
+        Safetensors shard = shards.get(name);
+        return shard == null ? tensor(entry(name)) : shard.tensor(name);
     }
 
     /** Returns the shape of a tensor, of any size. */
     public List<Long> shape(String name) {
-        return entry(name).shape();
+        Safetensors shard = shards.get(name);
+        return shard == null ? entry(name).shape() : shard.shape(name);
     }
 
     /**
@@ -136,6 +167,10 @@ public final class Safetensors implements TensorFile {
      * @throws IndexOutOfBoundsException where the tensor has no such entry
      */
     public Tensor part(String name, int index) {
+        Safetensors shard = shards.get(name);
+        if (shard != null) {
+            return shard.part(name, index);
+        }
         TensorEntry whole = entry(name);
         List<Long> shape = whole.shape();
         if (shape.isEmpty() || index < 0 || index >= shape.get(0)) {
@@ -145,6 +180,11 @@ public final class Safetensors implements TensorFile {
         long begin = whole.begin() + index * bytes;
         return tensor(new TensorEntry(
                 name, whole.dtype(), shape.subList(1, shape.size()), begin, begin + bytes, whole.place()));
+    }
+
+    /** Returns the bytes of a tensor. */
+    long bytes(String name) {
+        return entry(name).bytes();
     }
 
     private TensorEntry entry(String name) {
@@ -218,6 +258,9 @@ public final class Safetensors implements TensorFile {
     /** Closes the file, if there is one; tensors already taken stay readable. */
     @Override
     public void close() throws IOException {
+        for (Safetensors shard : new HashSet<>(shards.values())) {
+            shard.close();
+        }
         if (file != null) {
             file.close();
         }

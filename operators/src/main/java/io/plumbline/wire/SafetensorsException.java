@@ -32,12 +32,16 @@ public final class SafetensorsException extends IllegalArgumentException {
         TRAILING_BYTES,
         /** A tensor the reader needs is not in the blob. */
         MISSING_TENSOR,
+        /** A file of tensors that the index of several names is not there. */
+        MISSING_SHARD,
         /** A tensor is there with another number of dimensions, or other sizes, than the reader needs. */
         WRONG_SHAPE,
         /** A tensor is there with another element type than the reader needs. */
         WRONG_DTYPE,
         /** The checksum in the metadata is not that of the content, or is missing where there must be one. */
         CHANGED_CONTENT,
+        /** The file is of another kind: an archive, a web page, a pointer to the content. */
+        OTHER_FILE,
         /** A tensor of more than 2 GiB, or of more elements than one array holds. */
         TENSOR_TOO_LARGE
     }

@@ -34,6 +34,9 @@ final class SafetensorsHeader {
     static final long LONGEST_HEADER = 100_000_000L;
     static final String METADATA = "__metadata__";
 
+    /** The header of no tensors. */
+    static final SafetensorsHeader NONE = new SafetensorsHeader();
+
     private static final JsonFactory JSON = new JsonFactory();
 
     private final Map<String, TensorEntry> entries = new LinkedHashMap<>();

@@ -10,6 +10,8 @@ public final class TensorFileException extends IllegalArgumentException {
 
     /** The ways an archive can be wrong, one name each. */
     public enum Fault {
+        /** The file is of another kind: a web page, a pointer to the content. */
+        OTHER_FILE,
         /** The file is no zip archive, or ends before it does. */
         NO_ARCHIVE,
         /** The directory of the archive, or an entry of it, points outside the file or contradicts itself. */

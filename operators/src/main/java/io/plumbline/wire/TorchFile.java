@@ -4,10 +4,8 @@ import io.plumbline.wire.TensorFileException.Fault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,7 +42,6 @@ public final class TorchFile implements TensorFile {
      */
     public static TorchFile open(Path path) throws IOException {
         try {
-            requireZip(path);
             return open(ZipArchive.open(path));
         } catch (TensorFileException e) {
             throw new TensorFileException(e.fault(), path + ": " + e.getMessage());
@@ -166,22 +163,6 @@ public final class TorchFile implements TensorFile {
             } else if (value instanceof String || value instanceof Number || value instanceof Boolean) {
                 values.put(name, value);
             }
-        }
-    }
-
-    /** Refuses what torch wrote before 1.6: one pickle after another, without an archive. */
-    private static void requireZip(Path path) throws IOException {
-        ByteBuffer first = ByteBuffer.allocate(2);
-        try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
-            while (first.hasRemaining() && channel.read(first) >= 0) {
-                // Until both are there, or the file ends.
-            }
-        }
-        if (first.hasRemaining() || first.get(0) != 'P' || first.get(1) != 'K') {
-            throw new TensorFileException(
-                    Fault.NO_ARCHIVE,
-                    "no zip archive: a bare pickle, or saved by torch before 1.6. Load it with"
-                            + " torch.load(weights_only=True) and save it again with torch.save, or as safetensors");
         }
     }
 }

@@ -71,6 +71,10 @@ final class ZipArchive implements Closeable {
     static ZipArchive open(Path path) throws IOException {
         FileChannel file = FileChannel.open(path, StandardOpenOption.READ);
         try {
+            String kind = FileKind.of(file);
+            if (!kind.isEmpty() && !kind.contains("zip archive")) {
+                throw new TensorFileException(Fault.OTHER_FILE, "expected a zip archive; this is " + kind);
+            }
             ZipArchive archive = new ZipArchive(file);
             archive.readDirectory();
             return archive;

@@ -101,7 +101,10 @@ class BaselineFileTest {
 
     @Test
     void aFileThatIsNoBaselineIsRefusedInWords(@TempDir Path folder) throws IOException {
-        assertRefused("format = null", SafetensorsWriter.create());
+        assertRefused("is no baseline: it holds the tensors []", SafetensorsWriter.create());
+        assertRefused(
+                "is no baseline: it holds activations, rows that --activations takes",
+                SafetensorsWriter.create().addVector("activations", DType.F32, new double[] {1}));
         assertRefused("version 2", header().metadata("version", "2"));
         assertRefused("run `plumbline baseline` again", header().metadata("version", "2"));
         assertRefused("no tensor \"rows\"", header());

@@ -117,9 +117,9 @@ class TorchFileTest {
         TensorFileException refused =
                 assertThrows(TensorFileException.class, () -> open(new byte[] {(byte) 0x80, 2, (byte) 0x8a, 10})
                         .close());
-        assertEquals(Fault.NO_ARCHIVE, refused.fault());
+        assertEquals(Fault.OTHER_FILE, refused.fault());
         assertTrue(
-                String.valueOf(refused.getMessage()).contains("torch.load(weights_only=True)"), refused.getMessage());
+                String.valueOf(refused.getMessage()).contains("weights_only=True"), refused.getMessage());
         byte[] none = TensorArchives.zip(Map.of("a.txt", "a".getBytes(StandardCharsets.US_ASCII)), false);
         assertEquals(
                 Fault.BAD_DIRECTORY,

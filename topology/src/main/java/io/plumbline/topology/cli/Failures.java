@@ -2,6 +2,8 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.config.ConfigException;
+import io.plumbline.wire.SafetensorsException;
+import io.plumbline.wire.TensorFileException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
@@ -31,8 +33,22 @@ final class Failures {
                 || failure instanceof ConfigException
                 || (failure instanceof StartException start && !start.mayPass())
                 || failure instanceof NoSuchFileException
-                || failure instanceof FileNotFoundException;
+                || failure instanceof FileNotFoundException
+                || isOtherFile(failure);
         return fixableByTyping ? ExitCodes.USAGE : ExitCodes.FAILURE;
+    }
+
+    /** Returns whether a file was given that is of another kind than the one that belongs there. */
+    private static boolean isOtherFile(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if ((cause instanceof SafetensorsException tensors
+                            && tensors.fault() == SafetensorsException.Fault.OTHER_FILE)
+                    || (cause instanceof TensorFileException archive
+                            && archive.fault() == TensorFileException.Fault.OTHER_FILE)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String sentence(Throwable failure) {

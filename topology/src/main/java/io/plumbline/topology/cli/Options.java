@@ -9,6 +9,7 @@ import io.plumbline.topology.config.DurationText;
 import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -92,7 +93,7 @@ final class Options {
     }
 
     private static void requireExplainer(Path path) {
-        if (!Files.exists(path)) {
+        if (!Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
             throw new UsageException("--explainer = %s: no such folder".formatted(path));
         }
     }
