@@ -1,11 +1,14 @@
 package io.plumbline.explainer;
 
 import io.plumbline.wire.DType;
+import io.plumbline.wire.HeapNeeded;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsException;
+import io.plumbline.wire.TensorFileException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,7 +70,7 @@ abstract class BlocksFormat implements ExplainerFormat {
     private List<Explainer> explainers(
             ExplainerFiles files, ExplainerOptions options, Blocks set, List<Integer> targets) {
         List<Explainer> explainers = new ArrayList<>();
-        for (Blocks.Block block : set.read(targets)) {
+        for (Blocks.Block block : read(set, targets)) {
             ExplainerOptions itself = options.ofTarget(block.place().target());
             explainers.add(new Explainer(
                     block.architecture(),
@@ -85,6 +88,21 @@ abstract class BlocksFormat implements ExplainerFormat {
                     block.place()));
         }
         return explainers;
+    }
+
+    /** Reads blocks where the heap holds the weights of the largest of them. */
+    private static List<Blocks.Block> read(Blocks set, List<Integer> targets) {
+        ExplainerShape largest = targets.stream()
+                .map(set::shape)
+                .max(Comparator.comparingLong(ExplainerShape::floatBytes))
+                .orElseThrow();
+        String what = "a %s of %d features".formatted(set.kind(), largest.features());
+        HeapNeeded.require(what, largest.floatBytes());
+        try {
+            return set.read(targets);
+        } catch (OutOfMemoryError small) {
+            throw new ExplainerFormatException(HeapNeeded.refusal(what, largest.weightBytes()), small);
+        }
     }
 
     private static int target(Blocks set, ExplainerOptions options) {
@@ -122,7 +140,7 @@ abstract class BlocksFormat implements ExplainerFormat {
                     file.close();
                 }
             }
-        } catch (SafetensorsException | ExplainerFormatException e) {
+        } catch (SafetensorsException | TensorFileException | ExplainerFormatException e) {
             throw PublishedFormat.named(files, e);
         }
     }

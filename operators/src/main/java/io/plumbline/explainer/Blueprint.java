@@ -2,6 +2,7 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.wire.HeapNeeded;
 import io.plumbline.wire.Tensor;
 import io.plumbline.wire.TensorFile;
 import java.util.ArrayList;
@@ -127,6 +128,17 @@ final class Blueprint {
      * the decoder's then take the place of the former.
      */
     Explainer read(Origin origin) {
+        ExplainerShape shape = shape();
+        String what = "%s of %d features, %d to %d wide,".formatted(architecture, features, inputWidth, targetWidth);
+        HeapNeeded.require(what, shape.floatBytes());
+        try {
+            return readWeights(origin);
+        } catch (OutOfMemoryError small) {
+            throw new ExplainerFormatException(HeapNeeded.refusal(what, shape.weightBytes()), small);
+        }
+    }
+
+    private Explainer readWeights(Origin origin) {
         MatchingPursuitEncoder.Ending ending = pursuit;
         Encoder encoder;
         Decoder decoder;

@@ -36,6 +36,16 @@ public record ExplainerShape(
         return (long) inputWidth * features / encoderLayers;
     }
 
+    /** Returns the bytes of all weights in memory, at most; while they are read more is needed. */
+    long weightBytes() {
+        return (floats ? 1 : Double.BYTES / Float.BYTES) * floatBytes();
+    }
+
+    /** Returns the bytes of all weights as floats: with less memory none of their arrays can be read. */
+    long floatBytes() {
+        return Float.BYTES * (encoderWeights() + (long) features * targetWidth);
+    }
+
     /** Returns the bytes that a weight of the decoder takes in memory, at most. */
     public int decoderWeightBytes() {
         return floats ? Float.BYTES : Double.BYTES;

@@ -6,6 +6,7 @@ import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsException;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
+import io.plumbline.wire.TensorFileException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -141,7 +142,7 @@ final class SaeLensFormat implements ExplainerFormat {
                     blueprint.notes,
                     blueprint.decidedByPath,
                     config.pursuit() == null ? null : TIED));
-        } catch (SafetensorsException | ExplainerFormatException e) {
+        } catch (SafetensorsException | TensorFileException | ExplainerFormatException e) {
             throw new ExplainerFormatException(directory.resolve(WEIGHTS_FILE) + ": " + e.getMessage(), e);
         }
     }

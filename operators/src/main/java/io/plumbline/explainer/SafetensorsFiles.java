@@ -81,8 +81,7 @@ final class SafetensorsFiles {
             return List.of();
         }
         try (Stream<Path> entries = Files.list(folder)) {
-            return entries.filter(
-                            entry -> String.valueOf(entry.getFileName()).matches(pattern))
+            return entries.filter(entry -> String.valueOf(entry.getFileName()).matches(pattern))
                     .sorted()
                     .toList();
         }

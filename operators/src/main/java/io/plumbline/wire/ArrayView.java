@@ -3,7 +3,9 @@ package io.plumbline.wire;
 import io.plumbline.wire.TensorFileException.Fault;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +24,12 @@ record ArrayView(String name, @Nullable DType dtype, long offset, List<Long> sha
      * @throws TensorFileException where they do not
      */
     void requireWithin(long elements) {
+        if (elements > Integer.MAX_VALUE - 8) {
+            throw new TensorFileException(
+                    Fault.TOO_LARGE,
+                    "tensor \"%s\" lies among %d elements; at most %d can be read"
+                            .formatted(name, elements, Integer.MAX_VALUE - 8));
+        }
         long count = 1;
         long last = offset;
         boolean sound = shape.size() == steps.size() && offset >= 0 && offset <= elements;
@@ -42,8 +50,8 @@ record ArrayView(String name, @Nullable DType dtype, long offset, List<Long> sha
         }
     }
 
-    /** The tensor, of bytes that {@link #requireWithin} was called for. */
-    Tensor of(ByteBuffer bytes) {
+    /** The tensor, of pieces of bytes that {@link #requireWithin} was called for. */
+    Tensor of(Supplier<List<ByteBuffer>> bytes) {
         if (dtype == null) {
             throw new TensorFileException(
                     Fault.UNKNOWN_DTYPE,
@@ -54,7 +62,7 @@ record ArrayView(String name, @Nullable DType dtype, long offset, List<Long> sha
         long count = shape.stream().reduce(1L, (a, b) -> a * b);
         TensorEntry entry = new TensorEntry(name, dtype, shape, 0, count * width, 0);
         if (isRowMajor()) {
-            return new Tensor(entry, bytes.slice((int) (offset * width), (int) (count * width)));
+            return new Tensor(entry, () -> part(bytes.get(), offset * width, count * width));
         }
         if (shape.size() != 2) {
             throw new TensorFileException(
@@ -62,14 +70,46 @@ record ArrayView(String name, @Nullable DType dtype, long offset, List<Long> sha
                     "tensor \"%s\": shape %s with steps %s: expected a contiguous one, or a matrix"
                             .formatted(name, shape, steps));
         }
-        ByteBuffer copy = ByteBuffer.allocate((int) (count * width)).order(ByteOrder.LITTLE_ENDIAN);
+        if (count * width > Integer.MAX_VALUE - 8) {
+            throw new TensorFileException(
+                    Fault.TOO_LARGE,
+                    "tensor \"%s\" has %d bytes in another order than row by row; at most %d can be turned: save it contiguous"
+                            .formatted(name, count * width, Integer.MAX_VALUE - 8));
+        }
+        return new Tensor(entry, () -> List.of(rowMajor(bytes.get(), width, (int) count)));
+    }
+
+    private ByteBuffer rowMajor(List<ByteBuffer> pieces, int width, int count) {
+        HeapNeeded.require("tensor \"%s\", turned to rows,".formatted(name), (long) count * width);
+        ByteBuffer copy = ByteBuffer.allocate(count * width).order(ByteOrder.LITTLE_ENDIAN);
         for (long i = 0; i < shape.get(0); i++) {
             for (long j = 0; j < shape.get(1); j++) {
                 long at = (offset + i * steps.get(0) + j * steps.get(1)) * width;
-                copy.put(bytes.slice((int) at, width));
+                copy.put(pieces.get((int) (at / Tensor.PIECE)).slice((int) (at % Tensor.PIECE), width));
             }
         }
-        return new Tensor(entry, copy.flip());
+        return copy.flip();
+    }
+
+    /** A part of pieces, in pieces again: not copied where it is the whole, or within the first of them. */
+    private static List<ByteBuffer> part(List<ByteBuffer> pieces, long from, long bytes) {
+        List<ByteBuffer> part = new ArrayList<>();
+        long done = 0;
+        do {
+            int length = (int) Math.min(Tensor.PIECE, bytes - done);
+            ByteBuffer first = pieces.get((int) Math.min((from + done) / Tensor.PIECE, pieces.size() - 1));
+            int begin = (int) (from + done - (from + done) / Tensor.PIECE * Tensor.PIECE);
+            if (begin + length <= first.capacity()) {
+                part.add(first.slice(begin, length).order(ByteOrder.LITTLE_ENDIAN));
+            } else {
+                ByteBuffer copy = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+                copy.put(first.slice(begin, first.capacity() - begin));
+                copy.put(pieces.get((int) ((from + done) / Tensor.PIECE) + 1).slice(0, copy.remaining()));
+                part.add(copy.flip());
+            }
+            done += length;
+        } while (done < bytes);
+        return part;
     }
 
     private boolean isRowMajor() {

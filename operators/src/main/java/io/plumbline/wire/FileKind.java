@@ -60,6 +60,8 @@ final class FileKind {
         if (text.startsWith("\u0089HDF")) {
             return "an HDF5 file; save its tensors with safetensors.numpy.save_file";
         }
-        return lower.startsWith("{") || lower.startsWith("[") ? "a file of JSON, not of tensors; give the one with the tensors" : "";
+        return lower.startsWith("{") || lower.startsWith("[")
+                ? "a file of JSON, not of tensors; give the one with the tensors"
+                : "";
     }
 }

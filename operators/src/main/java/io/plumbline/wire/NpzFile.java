@@ -25,7 +25,8 @@ import java.util.regex.Pattern;
  * then            the elements
  * </pre>
  *
- * <p>Every array is compared with the archive's checksum when it is asked for. Not thread-safe.
+ * <p>Asking for an array reads its header alone. When its elements are read it is compared with the archive's checksum.
+ * Not thread-safe.
  */
 public final class NpzFile implements TensorFile {
 
@@ -75,9 +76,7 @@ public final class NpzFile implements TensorFile {
                     Fault.MISSING_TENSOR, "array \"%s\" is missing; the archive has %s".formatted(name, names()));
         }
         try {
-            ByteBuffer content = archive.content(entry);
-            ZipArchive.requireUnchanged(entry, content);
-            return tensor(name, content);
+            return tensor(name, entry, archive.beginning(entry, MAGIC_BYTES + Integer.BYTES + LONGEST_HEADER));
         } catch (IOException e) {
             throw new UncheckedIOException("array \"%s\" cannot be read: %s".formatted(name, e.getMessage()), e);
         }
@@ -88,7 +87,7 @@ public final class NpzFile implements TensorFile {
         archive.close();
     }
 
-    private static Tensor tensor(String name, ByteBuffer content) {
+    private Tensor tensor(String name, ZipArchive.Entry entry, ByteBuffer content) {
         int lengthBytes = content.remaining() > MAGIC_BYTES && content.get(6) == 1 ? Short.BYTES : Integer.BYTES;
         if (content.remaining() < MAGIC_BYTES + lengthBytes || !startsWithMagic(content)) {
             throw bad(name, "it does not begin as a .npy file of version 1, 2 or 3");
@@ -106,13 +105,10 @@ public final class NpzFile implements TensorFile {
         if (!header.matches()) {
             throw bad(name, "expected {'descr': ..., 'fortran_order': ..., 'shape': (...), }");
         }
-        int dataStart = begin + text.length;
-        ByteBuffer data =
-                content.slice(dataStart, content.remaining() - dataStart).order(content.order());
-        return array(name, header, data);
+        return array(name, header, entry, begin + text.length);
     }
 
-    private static Tensor array(String name, Matcher header, ByteBuffer data) {
+    private Tensor array(String name, Matcher header, ZipArchive.Entry entry, int dataStart) {
         DType dtype =
                 switch (header.group(1)) {
                     case "<f8" -> DType.F64;
@@ -127,21 +123,31 @@ public final class NpzFile implements TensorFile {
                                         .formatted(name, header.group(1)));
                 };
         List<Long> shape = shape(name, header.group(3));
-        long elements = data.remaining() / dtype.bytes();
+        long bytes = entry.bytes() - dataStart;
+        long elements = bytes / dtype.bytes();
         long count = 1;
         for (long size : shape) {
             count = size > elements ? elements + 1 : Math.min(count * size, elements + 1);
         }
-        if (count != elements || data.remaining() % dtype.bytes() != 0) {
+        if (count != elements || bytes % dtype.bytes() != 0) {
             throw new TensorFileException(
                     Fault.SHAPE_AGAINST_BYTES,
                     "array \"%s\": shape %s of %s needs another number of bytes than %d"
-                            .formatted(name, shape, header.group(1), data.remaining()));
+                            .formatted(name, shape, header.group(1), bytes));
         }
         ArrayView view = new ArrayView(
                 name, dtype, 0, shape, steps(shape, header.group(2).equals("True")));
         view.requireWithin(elements);
-        return view.of(data);
+        return view.of(() -> data(name, entry, dataStart));
+    }
+
+    private List<ByteBuffer> data(String name, ZipArchive.Entry entry, int dataStart) {
+        try {
+            archive.requireUnchanged(entry);
+            return archive.pieces(entry, dataStart);
+        } catch (IOException e) {
+            throw new UncheckedIOException("array \"%s\" cannot be read: %s".formatted(name, e.getMessage()), e);
+        }
     }
 
     private static List<Long> shape(String name, String text) {

@@ -7,7 +7,6 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
@@ -26,8 +25,8 @@ import org.jspecify.annotations.Nullable;
  * allocated by it, and each way a blob can be wrong has a name, {@link SafetensorsException.Fault}. The tensors must
  * tile the data exactly, so no byte is hidden and none is read twice.
  *
- * <p><b>Cost.</b> Opening reads the header only. {@link #tensor} maps one tensor (file) or takes a view (memory).
- * Tensors beyond 2 GiB may be in the file; asking for one is refused.
+ * <p><b>Cost.</b> Opening reads the header only. {@link #tensor} maps one tensor (file), in pieces where it is beyond
+ * 1 GiB, or takes a view (memory).
  *
  * <p>Thread-safe.
  */
@@ -162,7 +161,7 @@ public final class Safetensors implements TensorFile {
     }
 
     /**
-     * Returns one entry of a tensor's first dimension. Only that part is mapped, so the whole may be beyond 2 GiB.
+     * Returns one entry of a tensor's first dimension. Only that part is mapped.
      *
      * @throws IndexOutOfBoundsException where the tensor has no such entry
      */
@@ -197,13 +196,22 @@ public final class Safetensors implements TensorFile {
     }
 
     private Tensor tensor(TensorEntry entry) {
-        if (entry.bytes() > Integer.MAX_VALUE) {
-            throw new SafetensorsException(
-                    Fault.TENSOR_TOO_LARGE,
-                    "%s has %d bytes; at most %d can be read (at byte %d)"
-                            .formatted(entry, entry.bytes(), Integer.MAX_VALUE, entry.place()));
+        if (memory != null) {
+            return new Tensor(entry, memory.slice((int) (dataStart + entry.begin()), (int) entry.bytes()));
         }
-        return new Tensor(entry, view(entry));
+        List<ByteBuffer> pieces = mapped(entry);
+        return new Tensor(entry, () -> pieces);
+    }
+
+    private List<ByteBuffer> mapped(TensorEntry entry) {
+        if (file == null) {
+            throw new IllegalStateException("neither memory nor a file");
+        }
+        try {
+            return TensorFile.map(file, dataStart + entry.begin(), entry.bytes());
+        } catch (IOException e) {
+            throw new UncheckedIOException(entry + " cannot be mapped: " + e.getMessage(), e);
+        }
     }
 
     /** Returns whether the blob carries a checksum of itself, see {@link SafetensorsWriter#sealed}. */
@@ -263,20 +271,6 @@ public final class Safetensors implements TensorFile {
         }
         if (file != null) {
             file.close();
-        }
-    }
-
-    private ByteBuffer view(TensorEntry entry) {
-        if (memory != null) {
-            return memory.slice((int) (dataStart + entry.begin()), (int) entry.bytes());
-        }
-        if (file == null) {
-            throw new IllegalStateException("neither memory nor a file");
-        }
-        try {
-            return file.map(MapMode.READ_ONLY, dataStart + entry.begin(), entry.bytes());
-        } catch (IOException e) {
-            throw new UncheckedIOException(entry + " cannot be mapped: " + e.getMessage(), e);
         }
     }
 

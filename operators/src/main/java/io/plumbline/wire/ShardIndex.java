@@ -34,8 +34,10 @@ final class ShardIndex {
         for (Map.Entry<String, JsonNode> entry : index.path("weight_map").properties()) {
             String shard = entry.getValue().asText();
             if (!shard.equals(String.valueOf(Path.of(shard).getFileName())) || !shard.endsWith(".safetensors")) {
-                throw refused(Fault.BAD_JSON, "tensor \"%s\" lies in \"%s\": expected the name of a .safetensors file beside the index"
-                        .formatted(entry.getKey(), shard));
+                throw refused(
+                        Fault.BAD_JSON,
+                        "tensor \"%s\" lies in \"%s\": expected the name of a .safetensors file beside the index"
+                                .formatted(entry.getKey(), shard));
             }
             shardOf.put(entry.getKey(), shard);
         }
@@ -51,8 +53,7 @@ final class ShardIndex {
         try {
             return new ShardIndex(file, JSON.readTree(TextFile.read(file)));
         } catch (JsonProcessingException broken) {
-            throw new SafetensorsException(
-                    Fault.BAD_JSON, "%s: %s".formatted(file, Syntax.JSON.fault(broken)), broken);
+            throw new SafetensorsException(Fault.BAD_JSON, "%s: %s".formatted(file, Syntax.JSON.fault(broken)), broken);
         }
     }
 

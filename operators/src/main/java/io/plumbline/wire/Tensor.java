@@ -6,12 +6,14 @@ import io.plumbline.wire.SafetensorsException.Fault;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.function.Supplier;
 
 /**
- * One tensor of a {@link Safetensors} blob: a typed view of its bytes. Nothing is copied until a {@code to...} method
- * is called, and those copy each time.
+ * One tensor of a {@link TensorFile}: a typed view of its bytes. Nothing is copied, and nothing of a packed archive
+ * unpacked, until a {@code to...} method is called, and those copy each time.
  *
- * <p>Row-major. Float types widen exactly. At most 2 GiB.
+ * <p>Row-major. Float types widen exactly. At most as many elements as an array holds, 2^31 - 8; their bytes may be more
+ * than one buffer holds, and lie in several.
  *
  * <p>Immutable and thread-safe. A tensor of a mapped file stays readable after the file is closed or atomically
  * replaced; a file that is truncated in place while mapped cannot be read safely by any program.
@@ -21,12 +23,41 @@ public final class Tensor {
     /** 16-bit values copied at once out of the buffer, whose own accessor takes up to four times as long. */
     private static final int CHUNK = 1024;
 
+    /** The bytes of each piece of a tensor in several, but the last: whole elements of every type. */
+    static final int PIECE = 1 << 30;
+
     private final TensorEntry entry;
-    private final ByteBuffer bytes;
+    private final Supplier<List<ByteBuffer>> pieces;
 
     Tensor(TensorEntry entry, ByteBuffer bytes) {
+        this(entry, constant(bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN)));
+    }
+
+    /** Makes a tensor of pieces of {@link #PIECE} bytes, little-endian, that are got whenever they are read. */
+    Tensor(TensorEntry entry, Supplier<List<ByteBuffer>> pieces) {
         this.entry = entry;
-        this.bytes = bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+        this.pieces = pieces;
+    }
+
+    private static Supplier<List<ByteBuffer>> constant(ByteBuffer bytes) {
+        List<ByteBuffer> one = List.of(bytes);
+        return () -> one;
+    }
+
+    /** Returns the bytes in pieces. */
+    List<ByteBuffer> pieces() {
+        return pieces.get();
+    }
+
+    private ByteBuffer whole() {
+        List<ByteBuffer> all = pieces.get();
+        if (all.size() > 1) {
+            throw new SafetensorsException(
+                    Fault.TENSOR_TOO_LARGE,
+                    "%s has %d bytes; at most %d can be used as they lie (at byte %d)"
+                            .formatted(entry, entry.bytes(), Integer.MAX_VALUE, entry.place()));
+        }
+        return all.get(0);
     }
 
     public String name() {
@@ -43,12 +74,12 @@ public final class Tensor {
 
     /** A fresh little-endian, read-only view of the bytes, at position 0. */
     public ByteBuffer bytes() {
-        return bytes.asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
+        return whole().asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
     }
 
     /** The bytes where they lie, little-endian: of a blob in memory, a part of its array. Not for changing. */
     ByteBuffer memory() {
-        return bytes;
+        return whole();
     }
 
     /** The whole tensor as doubles. A 1-D tensor is one row. */
@@ -70,7 +101,7 @@ public final class Tensor {
         long rows = shape.subList(0, shape.size() - 1).stream().reduce(1L, Math::multiplyExact);
         return new Tensor(
                 new TensorEntry(name(), dtype(), List.of(rows, columns), entry.begin(), entry.end(), entry.place()),
-                bytes);
+                pieces);
     }
 
     /** A 2-D tensor of a float type, in 4 bytes a value where its type, or every value, allows. */
@@ -90,7 +121,7 @@ public final class Tensor {
     public ByteBuffer rowBytes(int from, int to) {
         long stride = entry.shape().size() == 1 ? dtype().bytes() : (long) columns() * dtype().bytes();
         requireRows(from, to);
-        return bytes.slice((int) (from * stride), (int) ((to - from) * stride))
+        return whole().slice((int) (from * stride), (int) ((to - from) * stride))
                 .asReadOnlyBuffer()
                 .order(ByteOrder.LITTLE_ENDIAN);
     }
@@ -102,28 +133,38 @@ public final class Tensor {
 
     /** Returns all elements in storage order as floats; F64 rounds to nearest. */
     public float[] toFloats() {
+        // Before an array is allocated by their number: the bytes of a packed array may turn out to be fewer.
+        List<ByteBuffer> all = pieces.get();
         float[] floats = new float[elements()];
-        ByteBuffer source = bytes();
+        int from = 0;
+        for (ByteBuffer piece : all) {
+            int count = piece.capacity() / dtype().bytes();
+            copyFloats(piece.duplicate().clear().order(ByteOrder.LITTLE_ENDIAN), floats, from, from + count);
+            from += count;
+        }
+        return floats;
+    }
+
+    private void copyFloats(ByteBuffer source, float[] floats, int from, int to) {
         switch (dtype()) {
-            case F32 -> source.asFloatBuffer().get(floats);
+            case F32 -> source.asFloatBuffer().get(floats, from, to - from);
             case F16 -> {
-                for (int i = 0; i < floats.length; i++) {
+                for (int i = from; i < to; i++) {
                     floats[i] = DType.fromHalf(source.getShort());
                 }
             }
             case BF16 -> {
-                for (int i = 0; i < floats.length; i++) {
+                for (int i = from; i < to; i++) {
                     floats[i] = DType.fromBrain(source.getShort());
                 }
             }
             case F64 -> {
-                for (int i = 0; i < floats.length; i++) {
+                for (int i = from; i < to; i++) {
                     floats[i] = (float) source.getDouble();
                 }
             }
             case I64, I32 -> throw wrongDType("a float type");
         }
-        return floats;
     }
 
     /** All elements of an integer tensor in storage order. */
@@ -171,45 +212,63 @@ public final class Tensor {
     }
 
     private int elements() {
-        // The header proved that shape and bytes agree, and a buffer holds at most 2^31-1 bytes.
-        return bytes.capacity() / dtype().bytes();
+        long elements = entry.bytes() / dtype().bytes();
+        if (elements > Integer.MAX_VALUE - 8) {
+            throw new SafetensorsException(
+                    Fault.TENSOR_TOO_LARGE,
+                    "%s: shape %s has %d elements; at most %d can be read (at byte %d)"
+                            .formatted(entry, shape(), elements, Integer.MAX_VALUE - 8, entry.place()));
+        }
+        return (int) elements;
     }
 
     private double[] doubles(long from, long to) {
+        List<ByteBuffer> all = pieces.get();
         double[] doubles = new double[(int) (to - from)];
-        int width = dtype().bytes();
-        ByteBuffer source =
-                bytes.slice((int) (from * width), doubles.length * width).order(ByteOrder.LITTLE_ENDIAN);
+        long width = dtype().bytes();
+        int done = 0;
+        while (done < doubles.length) {
+            long at = (from + done) * width;
+            ByteBuffer piece = all.get((int) (at / PIECE));
+            int begin = (int) (at % PIECE);
+            int count = (int) Math.min(doubles.length - done, (piece.capacity() - begin) / width);
+            ByteBuffer source = piece.slice(begin, (int) (count * width)).order(ByteOrder.LITTLE_ENDIAN);
+            copyDoubles(source, doubles, done, count);
+            done += count;
+        }
+        return doubles;
+    }
+
+    private void copyDoubles(ByteBuffer source, double[] doubles, int at, int length) {
         switch (dtype()) {
-            case F64 -> source.asDoubleBuffer().get(doubles);
+            case F64 -> source.asDoubleBuffer().get(doubles, at, length);
             case F32 -> {
-                for (int i = 0; i < doubles.length; i++) {
-                    doubles[i] = source.getFloat(4 * i);
+                for (int i = 0; i < length; i++) {
+                    doubles[at + i] = source.getFloat(4 * i);
                 }
             }
             case F16, BF16 -> {
                 boolean half = dtype() == DType.F16;
-                short[] some = new short[Math.min(CHUNK, doubles.length)];
-                for (int i = 0; i < doubles.length; i += some.length) {
-                    int count = Math.min(some.length, doubles.length - i);
+                short[] some = new short[Math.min(CHUNK, length)];
+                for (int i = 0; i < length; i += some.length) {
+                    int count = Math.min(some.length, length - i);
                     source.asShortBuffer().get(i, some, 0, count);
                     for (int j = 0; j < count; j++) {
-                        doubles[i + j] = half ? DType.fromHalf(some[j]) : DType.fromBrain(some[j]);
+                        doubles[at + i + j] = half ? DType.fromHalf(some[j]) : DType.fromBrain(some[j]);
                     }
                 }
             }
             case I64 -> {
-                for (int i = 0; i < doubles.length; i++) {
-                    doubles[i] = source.getLong(8 * i);
+                for (int i = 0; i < length; i++) {
+                    doubles[at + i] = source.getLong(8 * i);
                 }
             }
             case I32 -> {
-                for (int i = 0; i < doubles.length; i++) {
-                    doubles[i] = source.getInt(4 * i);
+                for (int i = 0; i < length; i++) {
+                    doubles[at + i] = source.getInt(4 * i);
                 }
             }
         }
-        return doubles;
     }
 
     private void requireRows(int from, int to) {

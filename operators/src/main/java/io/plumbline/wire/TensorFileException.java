@@ -34,6 +34,8 @@ public final class TensorFileException extends IllegalArgumentException {
         FOREIGN_GLOBAL,
         /** A pickle that is cut off or contradicts itself. */
         BAD_PICKLE,
+        /** More bytes than the memory that Java may use. */
+        HEAP_TOO_SMALL,
         /** More bytes than can be read. */
         TOO_LARGE,
         /** An array the reader needs is not there. */

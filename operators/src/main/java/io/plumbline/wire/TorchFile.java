@@ -3,7 +3,6 @@ package io.plumbline.wire;
 import io.plumbline.wire.TensorFileException.Fault;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collections;
@@ -99,12 +98,6 @@ public final class TorchFile implements TensorFile {
         ArrayView view = new ArrayView(name, storage.dtype(), stored.offset(), stored.shape(), stored.steps());
         DType dtype = storage.dtype();
         if (dtype != null) {
-            if (entry.bytes() > Integer.MAX_VALUE - 8) {
-                throw new TensorFileException(
-                        Fault.TOO_LARGE,
-                        "tensor \"%s\" has %d bytes; at most %d can be read"
-                                .formatted(name, entry.bytes(), Integer.MAX_VALUE - 8));
-            }
             if (storage.elements() < 0 || storage.elements() != entry.bytes() / dtype.bytes()) {
                 throw new TensorFileException(
                         Fault.SHAPE_AGAINST_BYTES,
@@ -113,11 +106,13 @@ public final class TorchFile implements TensorFile {
             }
             view.requireWithin(storage.elements());
         }
-        try {
-            return view.of(dtype == null ? ByteBuffer.allocate(0) : archive.content(entry));
-        } catch (IOException e) {
-            throw new UncheckedIOException("tensor \"%s\" cannot be read: %s".formatted(name, e.getMessage()), e);
-        }
+        return view.of(() -> {
+            try {
+                return archive.pieces(entry, 0);
+            } catch (IOException e) {
+                throw new UncheckedIOException("tensor \"%s\" cannot be read: %s".formatted(name, e.getMessage()), e);
+            }
+        });
     }
 
     @Override

@@ -99,10 +99,57 @@ final class ZipArchive implements Closeable {
         return content.order(ByteOrder.LITTLE_ENDIAN);
     }
 
-    /** Compares an entry with its checksum; reads every byte once. */
-    static void requireUnchanged(Entry entry, ByteBuffer content) {
+    /** The bytes of an entry from one on, as a {@link Tensor} has them; a packed one has at most 2 GiB. */
+    List<ByteBuffer> pieces(Entry entry, long from) throws IOException {
+        if (entry.method() == STORED) {
+            return TensorFile.map(file, entry.start() + from, entry.bytes() - from);
+        }
+        ByteBuffer content = content(entry);
+        List<ByteBuffer> pieces = new ArrayList<>();
+        for (long at = from; at == from || at < content.capacity(); at += Tensor.PIECE) {
+            int length = (int) Math.min(Tensor.PIECE, content.capacity() - at);
+            pieces.add(content.slice((int) at, length).order(ByteOrder.LITTLE_ENDIAN));
+        }
+        return pieces;
+    }
+
+    /** The first bytes of an entry, at most so many; unpacks no more. */
+    ByteBuffer beginning(Entry entry, int most) throws IOException {
+        int length = (int) Math.min(most, entry.bytes());
+        if (entry.method() == STORED) {
+            return read(entry.start(), length);
+        }
+        byte[] bytes = new byte[length];
+        Inflater inflater = new Inflater(true);
+        try {
+            // Deflate has no way to make one byte of a thousand: so many are enough for those that are asked for.
+            inflater.setInput(read(entry.start(), (int) Math.min(entry.packed(), 2L * most)));
+            int done = 0;
+            while (done < length && !inflater.finished()) {
+                int count = inflater.inflate(bytes, done, length - done);
+                if (count == 0) {
+                    break;
+                }
+                done += count;
+            }
+            return ByteBuffer.wrap(bytes, 0, done).slice().order(ByteOrder.LITTLE_ENDIAN);
+        } catch (DataFormatException broken) {
+            throw changed(entry, "cannot be unpacked: " + broken.getMessage());
+        } finally {
+            inflater.end();
+        }
+    }
+
+    /** Compares a stored entry with its checksum; reads every byte once. A packed one is compared as it is unpacked. */
+    void requireUnchanged(Entry entry) throws IOException {
+        if (entry.method() == STORED) {
+            requireChecksum(entry, pieces(entry, 0));
+        }
+    }
+
+    private static void requireChecksum(Entry entry, List<ByteBuffer> content) {
         CRC32 crc = new CRC32();
-        crc.update(content.duplicate());
+        content.forEach(piece -> crc.update(piece.duplicate()));
         if (crc.getValue() != entry.crc()) {
             throw new TensorFileException(
                     Fault.CHANGED_CONTENT,
@@ -128,6 +175,7 @@ final class ZipArchive implements Closeable {
 
     private static ByteBuffer inflated(Entry entry, ByteBuffer packed) {
         int expected = checked(entry, entry.bytes());
+        HeapNeeded.require("entry \"%s\", unpacked,".formatted(entry.name()), entry.bytes());
         byte[] bytes = new byte[Math.min(expected, FIRST_PIECE)];
         int length = 0;
         Inflater inflater = new Inflater(true);
@@ -154,7 +202,7 @@ final class ZipArchive implements Closeable {
             throw changed(entry, "unpacks to %d bytes or is cut off, the archive says %d".formatted(length, expected));
         }
         ByteBuffer content = ByteBuffer.wrap(bytes);
-        requireUnchanged(entry, content);
+        requireChecksum(entry, List.of(content));
         return content;
     }
 

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -172,6 +173,28 @@ class SaeLensRefusalTest {
                         + written.replaceFirst(
                                 "\\{", "{\"final_mse\": NaN, \"l\": [Infinity, -Infinity], \"d_in\": 17,"));
         assertEquals(3, Explainer.read(directory).inputWidth());
+    }
+
+    @Test
+    void weightsThatTheHeapCannotHoldAreRefusedBeforeTheyAreReadWithTheHeapToGive() throws IOException {
+        int width = 64;
+        long features = Runtime.getRuntime().maxMemory() / 4 / 2 / width + 1;
+        Path directory = Files.createDirectory(folder.resolve("large"));
+        Files.writeString(
+                directory.resolve("cfg.json"),
+                "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false}"
+                        .formatted(width, features));
+        long weights = 4 * width * features;
+        String header =
+                "{\"W_enc\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[0,%d]},\"W_dec\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[%d,%d]}}"
+                        .formatted(width, features, weights, features, width, weights, 2 * weights);
+        try (RandomAccessFile sparse = new RandomAccessFile(
+                directory.resolve("sae_weights.safetensors").toFile(), "rw")) {
+            sparse.writeLong(Long.reverseBytes(header.length()));
+            sparse.write(header.getBytes(StandardCharsets.UTF_8));
+            sparse.setLength(8 + header.length() + 2 * weights);
+        }
+        refusedFolder(directory, "give it more: PLUMBLINE_JAVA_OPTS=-Xmx");
     }
 
     private static SaeLensFolder standard() {

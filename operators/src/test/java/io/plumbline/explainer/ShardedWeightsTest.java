@@ -49,7 +49,8 @@ class ShardedWeightsTest {
         for (Path path : List.of(folder, folder.resolve("cfg.json"))) {
             Explainer shards = Explainer.read(path);
             assertEquals(whole.decoder().sha256(), shards.decoder().sha256());
-            assertEquals(Explainer.shape(published, ExplainerOptions.NONE), Explainer.shape(path, ExplainerOptions.NONE));
+            assertEquals(
+                    Explainer.shape(published, ExplainerOptions.NONE), Explainer.shape(path, ExplainerOptions.NONE));
         }
         Path out = folder.resolve("adapted");
         Explainer.read(folder).writeAdapted(whole.decoder(), DType.F32, Map.of(), out);
@@ -132,6 +133,7 @@ class ShardedWeightsTest {
         Files.deleteIfExists(folder.resolve(WHOLE));
         Files.writeString(
                 folder.resolve(name + ".safetensors.index.json"),
-                "{\"metadata\": {\"total_size\": %d}, \"weight_map\": {%s}}".formatted(bytes, String.join(", ", lines)));
+                "{\"metadata\": {\"total_size\": %d}, \"weight_map\": {%s}}"
+                        .formatted(bytes, String.join(", ", lines)));
     }
 }

@@ -33,7 +33,8 @@ class FileKindTest {
                 "version https://git-lfs.github.com/spec/v1 | `git lfs pull`"
             })
     void aFileOfAnotherKindIsSaidToBeSo(String content, String expected) throws IOException {
-        Path file = Files.write(folder.resolve("rows"), content.translateEscapes().getBytes(StandardCharsets.ISO_8859_1));
+        Path file =
+                Files.write(folder.resolve("rows"), content.translateEscapes().getBytes(StandardCharsets.ISO_8859_1));
         SafetensorsException refused = assertThrows(SafetensorsException.class, () -> Safetensors.open(file));
         assertEquals(SafetensorsException.Fault.OTHER_FILE, refused.fault());
         String message = String.valueOf(refused.getMessage());

@@ -97,7 +97,22 @@ class NpzFileTest {
     void aClaimedSizeAllocatesNothing() {
         byte[] archive = TensorArchives.zip(Map.of("W.npy", TensorArchives.npy(ROWS_FIRST, SIX)), true);
         byte[] claims = with(archive, find(archive, 0x02014b50) + 24, 0x7FFFFF00);
-        refusedArchive(Fault.CHANGED_CONTENT, claims);
+        refusedArchive(Fault.SHAPE_AGAINST_BYTES, claims);
+    }
+
+    @Test
+    void anArrayIsComparedWithTheHeapBeforeItIsUnpacked() throws IOException {
+        int claimed = 0x7FFFFF00;
+        String header = "{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }".formatted((claimed - 128) / 4);
+        byte[] array = TensorArchives.npy(header, SIX);
+        int begin = array.length - 4 * SIX.length;
+        byte[] archive = TensorArchives.zip(Map.of("W.npy", array), true);
+        byte[] claims = with(archive, find(archive, 0x02014b50) + 24, begin + (claimed - 128) / 4 * 4);
+        try (NpzFile file = open(claims)) {
+            assertEquals(List.of((claimed - 128) / 4L), file.tensor("W").shape());
+        }
+        boolean fits = claimed <= Runtime.getRuntime().maxMemory();
+        refusedArchive(fits ? Fault.CHANGED_CONTENT : Fault.HEAP_TOO_SMALL, claims);
     }
 
     private void refused(Fault fault, byte[] array) {
@@ -107,7 +122,7 @@ class NpzFileTest {
     private void refusedArchive(Fault fault, byte[] archive) {
         TensorFileException refused = assertThrows(TensorFileException.class, () -> {
             try (NpzFile file = open(archive)) {
-                file.tensor("W");
+                file.tensor("W").toDoubles();
             }
         });
         assertEquals(fault, refused.fault(), refused.getMessage());

