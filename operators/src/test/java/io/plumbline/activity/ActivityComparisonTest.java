@@ -133,6 +133,26 @@ class ActivityComparisonTest {
     }
 
     @Test
+    void ofChangesBeyondTheSmallestDoubleTheLargestStandFirstInBothDirections() {
+        int features = 40;
+        double[] rates = new double[features];
+        double[] later = new double[features];
+        for (int j = 0; j < features; j++) {
+            rates[j] = j % 2 == 0 ? 0.1 : 0.9;
+            // The later the feature, the larger its change: from 8 to 120 standard deviations.
+            double change = 0.05 + 0.018 * j;
+            later[j] = j % 4 < 2 ? rates[j] : j % 2 == 0 ? rates[j] + change : rates[j] - change;
+        }
+        ActivityChanges changes = ActivityComparison.of(new SyntheticActivity(rates, 0.0).draw(512, 16, 1), 1e-3)
+                .changes(new SyntheticActivity(later, 0.0).draw(512, 16, 2), 10);
+        assertEquals(20, changes.lessActive() + changes.moreActive(), changes.toString());
+        assertEquals(
+                List.of(39, 38, 35, 34, 31, 30, 27, 26, 23, 22),
+                changes.features().stream().map(ActivityChange::feature).toList());
+        assertTrue(changes.features().stream().allMatch(change -> change.pValue() >= 1e-300));
+    }
+
+    @Test
     void asManyRowsInFewerRequestsAreLessCertain() {
         double[] later = RATES.clone();
         later[300] = 2.0 * RATES[300];

@@ -60,14 +60,14 @@ record ListedFeatures(List<FailingFeature> failing, ActivityChanges activity, Ma
         for (ActivityChange change : activity.features()) {
             out.println(String.format(
                             Locale.ROOT,
-                            "%7d  %s  active in %.5f, in baseline %.5f  mean activation %.4g, in baseline %.4g  p %.2g",
+                            "%7d  %s  active in %.5f, in baseline %.5f  mean activation %.4g, in baseline %.4g  p %s",
                             change.feature(),
                             change.direction().replace('_', ' '),
                             change.frequency(),
                             change.frequencyBaseline(),
                             change.meanActivation(),
                             change.meanActivationBaseline(),
-                            change.pValue())
+                            change.pValueText())
                     + called(change.feature()));
         }
         out.flush();

@@ -239,7 +239,7 @@ public final class IncidentReport {
                     number(change.frequencyBaseline()),
                     number(change.meanActivation()),
                     number(change.meanActivationBaseline()),
-                    String.format(Locale.ROOT, "%.2g", change.pValue()));
+                    change.pValueText());
         }
         page.raw("</table>");
     }

@@ -58,7 +58,7 @@ function activity(answer) {
     return [head, h("p", { class: "quiet" }, `${where}. None is active more or less often than on the baseline's rows, beyond chance.`)];
   }
   const cells = (f) => [named(answer, f.feature), f.direction === "less_active" ? "less active" : "more active", percent(f.frequency),
-    percent(f.frequency_baseline), number(f.mean_activation, 3), number(f.mean_activation_baseline, 3), count(f.active_requests), f.p_value.toExponential(1)];
+    percent(f.frequency_baseline), number(f.mean_activation, 3), number(f.mean_activation_baseline, 3), count(f.active_requests), f.p_value > 1e-300 ? f.p_value.toExponential(1) : "< 1e-300"];
   const headings = ["feature", "direction", "active in", "in baseline", "mean activation", "in baseline", "requests", "p"];
   return [
     head,
