@@ -1,5 +1,8 @@
 package io.plumbline.wire;
 
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,8 +15,13 @@ import org.jspecify.annotations.Nullable;
  * 1963: for samples without replacement, too). All up to a share of {@value #ROUNDING}, and of {@value #SHORT_ROUNDING}
  * where the sample is of 16 bits.
  *
- * <p><b>Not seen:</b> whether M as a whole is positive semidefinite, and rows that were made up. <b>Cost.</b> One pass
- * over the moment, a root and a comparison an entry, and one over the sample; {@code 16 d} bytes.
+ * <p>Where the sample has all rows, sum, moment and largest norm are compared with theirs, entry by entry. A sum of n
+ * terms that are each off by a share e is off by at most {@code e Σ|y_i|}, which is at most {@code e sqrt(n M_ii)}, and
+ * one of products by at most {@code e sqrt(M_ii M_jj)}.
+ *
+ * <p><b>Not seen:</b> where the sample has not all rows, whether M as a whole is positive semidefinite; rows that were
+ * made up. <b>Cost.</b> One pass over the moment, a root and a comparison an entry, and one over the sample; {@code 16
+ * d} bytes. Where the sample has all n rows, {@code n d^2} flops and {@code 8 d n} bytes more.
  */
 public final class MomentClaim {
 
@@ -22,6 +30,11 @@ public final class MomentClaim {
 
     /** The most that squares of values rounded to 8 bits are off by. */
     static final double SHORT_ROUNDING = 1e-2;
+
+    /** The most that one value below the normal numbers of 16 bits is off by. */
+    private static final double SHORT_VANISHED = 0x1p-25;
+
+    private static final int STRIP = 64;
 
     /** The least rounding: a product of float32 below 2^-149 vanishes, and rounding takes half of it. */
     private static final double VANISHED = 0x1p-148;
@@ -148,6 +161,68 @@ public final class MomentClaim {
         return fault == null ? ofSampledRows(sample.targetRows()) : fault;
     }
 
+    /** Compares with the sums over all rows, where the sample has them. */
+    private @Nullable Fault ofWholeSample(EncodedRows all) {
+        Matrix rowsByColumn = columns(all);
+        double rounding = all.isShort() ? SHORT_ROUNDING : ROUNDING;
+        double vanished = all.isShort() ? Math.sqrt(rows) * SHORT_VANISHED : 0.0;
+        double[] claimed = new double[dimension];
+        int at = 0;
+        for (int from = 0; from < dimension; from += STRIP) {
+            int to = Math.min(from + STRIP, dimension);
+            Matrix products = Kernels.multiplyTranspose(rowsByColumn.rowRange(from, to), rowsByColumn.rowRange(0, to));
+            for (int i = from; i < to; i++) {
+                record.copyTriangle(at, claimed, 0, i + 1);
+                at += i + 1;
+                for (int j = 0; j <= i; j++) {
+                    double counted = products.get(i - from, j);
+                    double off = rounding * root[i] * root[j] + vanished * (root[i] + root[j]);
+                    if (Math.abs(claimed[j] - counted) > off) {
+                        return ofAll("entry (%d, %d) of the moment".formatted(i, j), claimed[j], counted);
+                    }
+                }
+            }
+        }
+        return ofWholeSum(rowsByColumn, rounding, rows * (all.isShort() ? SHORT_VANISHED : 0.0));
+    }
+
+    private @Nullable Fault ofWholeSum(Matrix rowsByColumn, double rounding, double vanished) {
+        double[] sum = record.sum();
+        double[] squares = new double[rowsByColumn.columns()];
+        for (int i = 0; i < dimension; i++) {
+            double counted = 0.0;
+            for (int row = 0; row < squares.length; row++) {
+                double value = rowsByColumn.get(i, row);
+                counted += value;
+                squares[row] += value * value;
+            }
+            if (Math.abs(sum[i] - counted) > rounding * Math.sqrt(rows) * root[i] + vanished) {
+                return ofAll("entry %d of the sum".formatted(i), sum[i], counted);
+            }
+        }
+        double longest = Math.sqrt(Arrays.stream(squares).max().orElse(0.0));
+        return record.largestNorm() > (1.0 + rounding) * longest + Math.sqrt(dimension) * vanished
+                ? ofAll("the length of the longest row", record.largestNorm(), longest)
+                : null;
+    }
+
+    private static Matrix columns(EncodedRows all) {
+        Matrix columns = Matrix.zeros(all.columns(), all.rows());
+        double[] row = new double[all.columns()];
+        for (int i = 0; i < all.rows(); i++) {
+            all.copy(i, row, 0);
+            for (int j = 0; j < row.length; j++) {
+                columns.set(j, i, row[j]);
+            }
+        }
+        return columns;
+    }
+
+    private Fault ofAll(String what, double claimed, double counted) {
+        return impossible(
+                "%s is %s, and the sample, which has all %.0f rows, gives %s".formatted(what, claimed, rows, counted));
+    }
+
     private static @Nullable Fault finite(EncodedRows values, String tensor) {
         if (values.fitFloatPanel()) {
             return null;
@@ -186,7 +261,7 @@ public final class MomentClaim {
                         .formatted(j, j, diagonal[j], sampled.rows(), squares[j]));
             }
         }
-        return ofEnergy(energy, sampled.rows(), rounding);
+        return record.isSampledWhole() ? ofWholeSample(sampled) : ofEnergy(energy, sampled.rows(), rounding);
     }
 
     private @Nullable Fault ofEnergy(double energy, int sampled, double rounding) {
@@ -194,12 +269,6 @@ public final class MomentClaim {
         double ofSample = energy / sampled;
         double off = Math.max(0.0, Math.abs(ofSample - mean) - rounding * mean - dimension * VANISHED);
         double square = record.largestNorm() * record.largestNorm();
-        if (record.isSampledWhole()) {
-            return off == 0.0
-                    ? null
-                    : impossible("the trace of the moment is %s, and the sample, which has all %d rows, gives %s"
-                            .formatted(trace, sampled, energy));
-        }
         double scale = ofSample < mean ? 2.0 * mean : mean + ofSample;
         return sampled * off * off <= UNLIKELY * scale * square
                 ? null

@@ -10,6 +10,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -151,6 +152,24 @@ class MomentRecordTest {
         MomentClaim.Fault fault = MomentClaim.fault((MomentRecord) parse(sent.blob()));
         assertNotNull(fault);
         assertTrue(fault.message().contains("the sample, which has all 20 rows"), fault.message());
+    }
+
+    @Test
+    void aWholeSampleShowsANumberThatIsNotOfItsRows() {
+        Map<String, Consumer<SentMoment>> wrong = Map.of(
+                "entry 2 of the sum", sent -> sent.state[2] *= 0.999,
+                "entry (3, 1) of the moment", sent -> sent.state[sent.at(3, 1)] = -sent.state[sent.at(3, 1)],
+                "entry (70, 2) of the moment", sent -> sent.state[sent.at(70, 2)] = 0.0,
+                "the length of the longest row", sent -> sent.largestNorm *= 1.001);
+        wrong.forEach((what, change) -> {
+            SentMoment sent = SentMoment.ofRows(20, 20, 80);
+            assertNull(MomentClaim.fault((MomentRecord) parse(sent.blob())));
+            change.accept(sent);
+            MomentClaim.Fault fault = MomentClaim.fault((MomentRecord) parse(sent.blob()));
+            assertNotNull(fault, what);
+            assertTrue(fault.message().startsWith(what), fault.message());
+            assertTrue(fault.message().contains("the sample, which has all 20 rows, gives"), fault.message());
+        });
     }
 
     @Test
