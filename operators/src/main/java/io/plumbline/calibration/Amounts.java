@@ -2,24 +2,28 @@ package io.plumbline.calibration;
 
 import java.util.Locale;
 
-/** Writes numbers and times for sentences: three digits are enough to act on. */
-final class Amounts {
+/** Writes numbers, counts and times for sentences: three digits are enough to act on, whole numbers have all of them. */
+public final class Amounts {
 
     private static final double SECOND = 1_000.0;
     private static final double MINUTE = 60.0 * SECOND;
     private static final double HOUR = 60.0 * MINUTE;
     private static final double DAY = 24.0 * HOUR;
-    private static final double EXACT_UP_TO = 1e6;
+    private static final double EXACT_UP_TO = 1e15;
 
     private Amounts() {}
 
-    static String number(double value) {
+    /** Writes how many there are, with the plural that the number asks for: {@code 1 site}, {@code 1,200 sites}. */
+    public static String count(long number, String noun) {
+        return String.format(Locale.ROOT, number == 1 ? "%,d %s" : "%,d %ss", number, noun);
+    }
+
+    /** Writes a number: whole ones and those from a thousand on as {@code 817,152}, others with three digits. */
+    public static String number(double value) {
         double rounded = Math.rint(value);
-        if (Math.abs(value - rounded) < 1e-6 * Math.abs(value) && Math.abs(value) < EXACT_UP_TO) {
-            return Long.toString((long) rounded);
-        }
-        return Math.abs(value) >= 1e3 && Math.abs(value) < EXACT_UP_TO
-                ? Long.toString((long) rounded)
+        boolean isWhole = Math.abs(value - rounded) < 1e-6 * Math.abs(value);
+        return (isWhole || Math.abs(value) >= 1e3) && Math.abs(value) < EXACT_UP_TO
+                ? String.format(Locale.ROOT, "%,d", (long) rounded)
                 : String.format(Locale.ROOT, "%.3g", value);
     }
 

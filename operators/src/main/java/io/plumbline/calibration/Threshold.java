@@ -50,7 +50,8 @@ public sealed interface Threshold {
 
         String rule(int fromTop) {
             String which = fromTop == 1 ? "the largest" : "number %d from the top".formatted(fromTop);
-            String rule = "%s of %d clean windows of %d rows".formatted(which, windows(), rowsPerWindow);
+            String rule = "%s of %s of %s"
+                    .formatted(which, Amounts.count(windows(), "clean window"), Amounts.count(rowsPerWindow, "row"));
             return together < 2 ? rule : rule + ", %d statistics judged as one".formatted(together);
         }
     }
@@ -201,11 +202,11 @@ public sealed interface Threshold {
 
         private String shortfall(Clean clean) {
             int needed = law.windowsNeeded(budget);
-            return "asked for %s, which needs %d clean windows: collect %d more, %s rows"
+            return "asked for %s, which needs %s clean windows: collect %s more, %s rows"
                     .formatted(
                             budget.sentence(),
-                            needed,
-                            needed - clean.windows(),
+                            Amounts.number(needed),
+                            Amounts.number(needed - clean.windows()),
                             Amounts.number((double) (needed - clean.windows()) * clean.rowsPerWindow()));
         }
     }

@@ -207,7 +207,7 @@ public final class MomentClaim {
     }
 
     private static Matrix columns(EncodedRows all) {
-        Matrix columns = Matrix.zeros(all.columns(), all.rows());
+        Matrix columns = Matrix.zeros(/* rows= */ all.columns(), /* columns= */ all.rows());
         double[] row = new double[all.columns()];
         for (int i = 0; i < all.rows(); i++) {
             all.copy(i, row, 0);

@@ -112,8 +112,8 @@ class ThresholdTest {
         double rate = 4.0 / (16 * 17) - 6.0 / (16 * 17 * 18);
         assertEquals(1_440 * rate, Objects.requireNonNull(basis.alarmsPerDay()), 1e-9);
         assertEquals(
-                "the largest of 15 clean windows of 2048 rows: 1 clean window in 16 above it, at most 1 false alarm in 1.24 h,"
-                        + " on average over baselines; asked for 1 false alarm in 30 d, which needs 414 clean windows: collect 399 more, 817152 rows",
+                "the largest of 15 clean windows of 2,048 rows: 1 clean window in 16 above it, at most 1 false alarm in 1.24 h,"
+                        + " on average over baselines; asked for 1 false alarm in 30 d, which needs 414 clean windows: collect 399 more, 817,152 rows",
                 basis.sentence());
         assertInstanceOf(
                 Threshold.Level.Unknown.class, asked.level(32, 384, new Threshold.Clean(2_048, new double[0])));

@@ -1,5 +1,6 @@
 package io.plumbline.demo;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderListener;
@@ -64,11 +65,11 @@ abstract class Stage implements AutoCloseable {
         if (swapped == null) {
             throw new IllegalStateException("the subscriber saw no decoder in time");
         }
-        say("  subscriber: version %d (%s) complete in %d chunks, sha256 %s..., parent matches: swapped in"
+        say("  subscriber: version %d (%s) complete in %s, sha256 %s..., parent matches: swapped in"
                 .formatted(
                         swapped.version(),
                         swapped.manifest().kind(),
-                        swapped.manifest().chunks(),
+                        Amounts.count(swapped.manifest().chunks(), "chunk"),
                         swapped.manifest().sha256().substring(0, 12)));
         return swapped;
     }

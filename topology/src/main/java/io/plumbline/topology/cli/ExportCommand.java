@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.TargetSites;
@@ -76,7 +77,7 @@ final class ExportCommand implements Callable<Integer> {
             history.writeTo(writer);
             writer.flush();
         });
-        spec.commandLine().getOut().println("wrote %s: %d windows".formatted(openmetrics, windows));
+        spec.commandLine().getOut().println("wrote %s: %s".formatted(openmetrics, Amounts.count(windows, "window")));
         String problem = reports.problem();
         if (problem != null) {
             spec.commandLine().getErr().println(Failures.PREFIX + problem);

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
@@ -49,11 +50,11 @@ final class Memory {
     /** Prints what one instance needs, and what the application writes. */
     static void print(PrintWriter out, CapacityEstimate estimate, long heap) {
         Deployment deployment = estimate.deployment();
-        out.println("memory of one monitor of %d, %d partitions, %d standby replicas, rows of a site %s:"
+        out.println("memory of one monitor of %d, %s, %s, rows of a site %s:"
                 .formatted(
                         deployment.instances(),
-                        deployment.partitions(),
-                        deployment.standbys(),
+                        Amounts.count(deployment.partitions(), "partition"),
+                        Amounts.count(deployment.standbys(), "standby replica"),
                         deployment.spread() ? "spread over all of them" : "in one of them (see --spread)"));
         rows(out, estimate.held());
         rows(out, estimate.working());
@@ -97,13 +98,14 @@ final class Memory {
         Part largest = estimate.held().stream()
                 .max(Comparator.comparingLong(Part::bytes))
                 .orElseThrow();
-        return Optional.of(("memory: %d sites need a heap of at least %s in this monitor, and it has %s; set"
+        return Optional.of(("memory: %s %s a heap of at least %s in this monitor, and it has %s; set"
                         + " PLUMBLINE_JAVA_OPTS=-Xmx%dm or more,"
                         + " or lower sample.rows (%d), or%s watch some of the sites under another"
                         + " application_id; the largest part"
                         + " is \"%s\" with %s")
                 .formatted(
-                        config.sites().size(),
+                        Amounts.count(config.sites().size(), "site"),
+                        config.sites().size() == 1 ? "needs" : "need",
                         text(estimate.leastHeapBytes()),
                         text(heap),
                         (estimate.leastHeapBytes() >> 20) + 1,

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.Standbys;
 import io.plumbline.topology.broker.StreamsSettings;
@@ -74,9 +75,9 @@ final class RunCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(stop);
         spec.commandLine()
                 .getOut()
-                .println("watching %d sites; %s at %s://%s:%d%s"
+                .println("watching %s; %s at %s://%s:%d%s"
                         .formatted(
-                                monitor.sites().size(),
+                                Amounts.count(monitor.sites().size(), "site"),
                                 monitor.http().console() ? "console and /metrics" : "metrics",
                                 isTls(monitor) ? "https" : "http",
                                 runtime.httpAddress().getHostString(),

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.moments.RowMask;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -253,13 +254,13 @@ final class TopicRecording implements Closeable {
 
     /** Returns what a baseline of it says it was made of. */
     String describe() {
-        return "topic %s, site %s, %s to %s, %d requests"
+        return "topic %s, site %s, %s to %s, %s"
                 .formatted(
                         topic,
                         site,
                         fromMs == Long.MIN_VALUE ? "its beginning" : Instant.ofEpochMilli(fromMs),
                         toMs == Long.MAX_VALUE ? "its end" : Instant.ofEpochMilli(toMs),
-                        requests);
+                        Amounts.count(requests, "request"));
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.plumbline.topology.config;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.HeadLocation;
+import io.plumbline.calibration.Amounts;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
@@ -109,9 +110,9 @@ public final class ConfigCheck {
             List<String> together = DriftJudge.together(known, statistics, settings.rank());
             for (NullSample sample : known.samplesOf(settings.rank())) {
                 Level own = sample.level(together, together.get(0), threshold, known.dimension());
-                lines.add("windows of %d rows (%d clean%s): %s"
+                lines.add("windows of %s (%,d clean%s): %s"
                         .formatted(
-                                sample.rowsPerWindow(),
+                                Amounts.count(sample.rowsPerWindow(), "row"),
                                 sample.values(together.get(0)).length,
                                 role,
                                 own instanceof Level.Unknown
