@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
@@ -63,11 +64,14 @@ final class ReportCommand implements Callable<Integer> {
         List<AdaptationReport> adaptations = new ArrayList<>();
         ReportHistory<AdaptationReport> answers =
                 new ReportHistory<>(monitor, monitor.topics().adaptationReports(), AdaptationReport.class);
-        answers.forEach(report -> {
-            if (report.site().equals(site) && within.holds(report.windowEndMs())) {
-                adaptations.add(report);
-            }
-        });
+        boolean adapterReported = answers.isThere();
+        if (adapterReported) {
+            answers.forEach(report -> {
+                if (report.site().equals(site) && within.holds(report.windowEndMs())) {
+                    adaptations.add(report);
+                }
+            });
+        }
         byte[] html = IncidentReport.of(site, windows, adaptations).html().getBytes(StandardCharsets.UTF_8);
         AtomicFile.write(out, channel -> {
             ByteBuffer bytes = ByteBuffer.wrap(html);
@@ -79,8 +83,14 @@ final class ReportCommand implements Callable<Integer> {
         boolean wholeAnswers = complain(answers.problem());
         spec.commandLine()
                 .getOut()
-                .println("wrote %s: %d windows, %d reports of the adapter"
-                        .formatted(out, windows.size(), adaptations.size()));
+                .println("wrote %s: %s, %s"
+                        .formatted(
+                                out,
+                                Amounts.count(windows.size(), "window"),
+                                adapterReported
+                                        ? Amounts.count(adaptations.size(), "report") + " of the adapter"
+                                        : "no adapter has run: topic %s does not exist"
+                                                .formatted(monitor.topics().adaptationReports())));
         return wholeWindows && wholeAnswers ? ExitCodes.FINE : ExitCodes.FAILURE;
     }
 

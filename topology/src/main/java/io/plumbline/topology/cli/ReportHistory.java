@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WindowAssessor;
@@ -42,6 +43,11 @@ final class ReportHistory<T> {
         this.targetsTaker = targetsTaker;
     }
 
+    /** Returns whether the topic exists: a program that was never started made none. */
+    boolean isThere() {
+        return Brokers.topics(config.adminProperties()).contains(topic);
+    }
+
     /**
      * Reads them all, with a bar on a terminal.
      *
@@ -49,7 +55,7 @@ final class ReportHistory<T> {
      * @throws IllegalStateException when the topic gives nothing for a minute
      */
     void forEach(Consumer<T> taker) {
-        if (!Brokers.topics(config.adminProperties()).contains(topic)) {
+        if (!isThere()) {
             throw new UsageException(
                     "topic %s does not exist at %s: nothing was ever reported under the topics of this configuration"
                             .formatted(topic, config.bootstrapServers()));
@@ -145,7 +151,12 @@ final class ReportHistory<T> {
     String problem() {
         return foreign == 0
                 ? null
-                : "%d records of %s are no reports and were left out, the first at %s"
-                        .formatted(foreign, topic, firstForeign);
+                : "%s of %s %s no %s and left out, the first at %s"
+                        .formatted(
+                                Amounts.count(foreign, "record"),
+                                topic,
+                                foreign == 1 ? "is" : "are",
+                                foreign == 1 ? "report" : "reports",
+                                firstForeign);
     }
 }

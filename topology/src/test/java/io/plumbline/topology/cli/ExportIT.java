@@ -87,7 +87,7 @@ class ExportIT {
         Shell shell = export(file);
         assertEquals(ExitCodes.FAILURE, shell.exitCode(), shell.err());
         assertTrue(
-                shell.err().contains("1 records of window-reports are no reports and were left out, the first at "),
+                shell.err().contains("1 record of window-reports is no report and left out, the first at "),
                 shell.err());
         assertEquals(
                 "wrote %s: %d windows".formatted(file, WINDOWS), shell.out().strip());
@@ -108,7 +108,7 @@ class ExportIT {
         Path file = folder.resolve("one.om");
         Shell shell =
                 export(file, "--from", "2023-11-14T22:13:40Z", "--to", "2023-11-14T22:13:41Z", "--site", "layer.a");
-        assertEquals("wrote %s: 1 windows".formatted(file), shell.out().strip(), shell.err());
+        assertEquals("wrote %s: 1 window".formatted(file), shell.out().strip(), shell.err());
         long values = Files.readString(file)
                 .lines()
                 .filter(line -> line.startsWith("plumbline_window_rows{"))
@@ -125,6 +125,25 @@ class ExportIT {
                                 "no window of layer.b in the range on topic window-reports, which has windows of layer.a"),
                 empty.err());
         assertFalse(Files.exists(nothing));
+    }
+
+    @Test
+    void anIncidentIsReportedWhereNoAdapterHasRun() throws Exception {
+        Path file = folder.resolve("incident.html");
+        Shell shell = Shell.run(
+                "report",
+                "--config",
+                folder.resolve("site").resolve(WatchedFolder.FILE),
+                "--site",
+                WatchedFolder.SITE,
+                "--out",
+                file);
+        assertEquals(
+                "wrote %s: %d windows, no adapter has run: topic adaptation-reports does not exist"
+                        .formatted(file, WINDOWS),
+                shell.out().strip(),
+                shell.err());
+        assertTrue(Files.readString(file).contains(WatchedFolder.SITE));
     }
 
     @Test
