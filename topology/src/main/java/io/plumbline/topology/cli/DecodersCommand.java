@@ -41,6 +41,7 @@ import picocli.CommandLine.Spec;
         },
         subcommands = {
             DecodersListCommand.class,
+            DecodersShowCommand.class,
             DecodersCommand.Fetch.class,
             DecodersCommand.Follow.class,
             SwapCommands.Approve.class,

@@ -2,17 +2,14 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.SwapState;
-import io.plumbline.topology.cli.DecoderReading.Found;
 import io.plumbline.topology.emission.DecoderManifest;
-import io.plumbline.topology.emission.DecoderSubscription;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -27,6 +24,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Shows the decoder in service of every site, whether it is pinned, and the candidate that waits for"
                     + " approval.",
+            "",
+            "The age is that of the window that a decoder was fitted on, FVU that of the trained decoder and of this"
+                    + " one on held-out rows. `decoders show` prints where a decoder comes from.",
             ""
         },
         footer = {
@@ -37,8 +37,7 @@ import picocli.CommandLine.Spec;
         })
 final class DecodersListCommand implements Callable<Integer> {
 
-    private static final String ROW = "%-24s  %7s  %-9s  %-12s  %-19s  %-34s  %s%n";
-    private static final int SHORT = 12;
+    private static final String ROW = "%-24s  %7s  %-9s  %-36s  %5s  %10s  %9s%n";
 
     @Mixin
     DecoderSource source;
@@ -48,69 +47,67 @@ final class DecodersListCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        Map<String, DecoderManifest> serving = new TreeMap<>();
-        Map<String, DecoderManifest> candidates = new TreeMap<>();
-        Map<String, SwapState> states = new TreeMap<>();
-        PrintWriter err = spec.commandLine().getErr();
-        try (DecoderReading reading = source.read(DecoderSubscription.everything())) {
-            for (Found found = reading.next(); !(found instanceof Found.CaughtUp); found = reading.next()) {
-                if (found instanceof Found.Published published) {
-                    put(published.decoder().manifest(), serving, candidates);
-                } else if (found instanceof Found.Listed listed) {
-                    put(listed.manifest(), serving, candidates);
-                } else if (found instanceof Found.Told told) {
-                    states.put(told.site(), told.state());
-                } else {
-                    DecoderReading.printRefused(err, DecoderReading.orFail(found));
-                }
-            }
-        }
-        Set<String> sites = new TreeSet<>(serving.keySet());
-        sites.addAll(states.keySet());
+        DecoderListing listing = DecoderListing.read(source, spec.commandLine().getErr());
+        Instant now = Instant.now();
         PrintWriter out = spec.commandLine().getOut();
-        out.printf(ROW, "site", "version", "kind", "parent", "travels as", "state", "lineage");
-        for (String site : sites) {
-            SwapState state = states.getOrDefault(site, SwapState.INITIAL);
-            print(out, site, serving.get(site), state.pinned() ? "pinned" : "");
-            SwapState.Waiting waiting = state.waiting();
-            DecoderManifest candidate = candidates.get(site);
-            if (waiting != null && candidate != null && candidate.version() == waiting.number()) {
-                boolean expired = System.currentTimeMillis() >= waiting.expiresMs();
-                print(
-                        out,
-                        site,
-                        candidate,
-                        "%s %s"
-                                .formatted(
-                                        expired ? "expired" : "waits until",
-                                        Instant.ofEpochMilli(waiting.expiresMs())));
+        out.printf(ROW, "site", "version", "kind", "state", "age", "FVU before", "FVU after");
+        for (String site : listing.sites()) {
+            SwapState state = listing.state(site);
+            print(out, site, listing.serving().get(site), state.pinned() ? "in service, pinned" : "in service", now);
+            DecoderManifest candidate = listing.waiting(site);
+            if (candidate != null) {
+                Instant expires = Instant.ofEpochMilli(Objects.requireNonNull(state.waiting(), "a candidate that waits")
+                        .expiresMs());
+                String waits = (now.isBefore(expires) ? "waits until " : "expired ") + expires;
+                print(out, site, candidate, waits, now);
             }
         }
         out.flush();
         return ExitCodes.FINE;
     }
 
-    private static void put(
-            DecoderManifest manifest, Map<String, DecoderManifest> serving, Map<String, DecoderManifest> candidates) {
-        (manifest.waits() ? candidates : serving).put(manifest.explainedSite(), manifest);
-    }
-
     /** @param manifest null while the trained decoder serves as it came */
-    private static void print(PrintWriter out, String site, @Nullable DecoderManifest manifest, String state) {
+    private static void print(
+            PrintWriter out, String site, @Nullable DecoderManifest manifest, String state, Instant now) {
         if (manifest == null) {
-            out.printf(ROW, site, 0, DecoderKind.TRAINED, "-", "-", state, "as it came");
+            out.printf(ROW, site, 0, DecoderKind.TRAINED, state, "-", "-", "-");
             return;
         }
-        String parent = manifest.parentSha256();
+        Map<String, String> lineage = manifest.lineage();
         out.printf(
                 ROW,
                 site,
                 manifest.version(),
                 manifest.kind(),
-                parent.substring(0, Math.min(SHORT, parent.length())),
-                String.format(
-                        Locale.ROOT, "%.1f MB %s", manifest.bytes() / 1e6, manifest.factored() ? "factors" : "weights"),
                 state,
-                manifest.lineage());
+                age(lineage.get("window_end_ms"), now),
+                fvu(lineage.get("fvu_before")),
+                fvu(lineage.get("fvu_after")));
+    }
+
+    /** Writes an age in the largest unit of which there is at least one. A lineage comes from outside. */
+    static String age(@Nullable String endMs, Instant now) {
+        if (endMs == null || !endMs.matches("\\d{1,15}")) {
+            return "-";
+        }
+        Duration age = Duration.between(Instant.ofEpochMilli(Long.parseLong(endMs)), now);
+        if (age.isNegative()) {
+            return "0 s";
+        }
+        if (age.toDays() > 0) {
+            return age.toDays() + " d";
+        }
+        if (age.toHours() > 0) {
+            return age.toHours() + " h";
+        }
+        return age.toMinutes() > 0 ? age.toMinutes() + " min" : age.toSeconds() + " s";
+    }
+
+    private static String fvu(@Nullable String number) {
+        try {
+            return number == null ? "-" : String.format(Locale.ROOT, "%.4f", Double.parseDouble(number));
+        } catch (NumberFormatException none) {
+            return "-";
+        }
     }
 }

@@ -77,6 +77,20 @@ class DecodersIT {
     }
 
     @Test
+    void aRowOfTheListHasNoLineageAndShowHasAll() {
+        Shell list = Shell.run("decoders", "list", "--bootstrap-servers", broker.bootstrapServers());
+        assertTrue(list.out().lines().allMatch(line -> line.length() <= 120), list.out());
+        Shell show =
+                Shell.run("decoders", "show", "--bootstrap-servers", broker.bootstrapServers(), "--site", "layer.3");
+        assertEquals(0, show.exitCode(), show.err());
+        assertTrue(show.out().matches("(?s)version +7\n.*parent_sha256 +0{64}\n.*"), show.out());
+        Shell unknown =
+                Shell.run("decoders", "show", "--bootstrap-servers", broker.bootstrapServers(), "--site", "layer.9");
+        assertEquals(2, unknown.exitCode());
+        assertTrue(unknown.err().contains("the topic has decoders of layer.2, layer.3, layer.4"), unknown.err());
+    }
+
+    @Test
     void aConfigurationFileSaysWhereTheClusterIsAndWhatTheTopicIsCalled() throws Exception {
         Path file = folder.resolve("plumbline.yaml");
         String yaml = """
