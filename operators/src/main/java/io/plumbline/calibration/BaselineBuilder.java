@@ -9,6 +9,7 @@ import io.plumbline.moments.RequestSample;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.wire.ActivationBatch;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
@@ -23,6 +24,9 @@ import org.jspecify.annotations.Nullable;
  * requests, so a baseline may be of any length. Where rows are masked by their norm there is a pass before both
  * ({@link #needsNorms}): what is long is known only from all rows. The codes of the first rows are kept as well, up to
  * a limit ({@link KeptCodes}).
+ *
+ * <p>A recording may hold requests twice. {@link #addContents} of every request, before all else, finds them
+ * ({@link RepeatedRequests}), and every pass counts them once: a window beside its own copy would resemble it too well.
  *
  * <p><b>Size.</b> {@code 12 d(d+3)} bytes in the first pass and 48 a feature, the means of at most 4,096 requests
  * ({@code 8 d} bytes each), and {@code 4 (d_in + d_out)} for each sampled row (d_out for transcoders only): 2,048 rows
@@ -53,6 +57,11 @@ public final class BaselineBuilder {
     private final KeptCodes codes = new KeptCodes();
     private final MaskRules rules;
     private final MedianNorm norms = new MedianNorm();
+    private final RepeatedRequests contents = new RepeatedRequests();
+    private @Nullable BitSet repeated;
+    private int readNorms;
+    private int read;
+    private long repeatedRows;
     private @Nullable RowMask mask;
     private MaskedRows masked = MaskedRows.NONE;
     private RequestSample sample = RequestSample.ofCapacity(DEFAULT_SAMPLE_ROWS);
@@ -161,8 +170,36 @@ public final class BaselineBuilder {
         return rules.normCap() != null;
     }
 
+    /** Takes the content of one request, before any of them is added. */
+    public BaselineBuilder addContents(ActivationBatch batch) {
+        contents.add(RequestSample.hash(batch));
+        return this;
+    }
+
+    private BitSet repeated() {
+        BitSet known = repeated;
+        if (known == null) {
+            known = contents.places();
+            repeated = known;
+        }
+        return known;
+    }
+
+    /** Returns how many requests were left out because they were recorded before. */
+    public int repeatedRequests() {
+        return repeated().cardinality();
+    }
+
+    /** Returns how many rows of those added so far were left out because they were recorded before. */
+    public long repeatedRows() {
+        return repeatedRows;
+    }
+
     /** Takes the norms of one request, where {@link #needsNorms}. */
     public BaselineBuilder addNorms(ActivationBatch batch) {
+        if (repeated().get(readNorms++)) {
+            return this;
+        }
         addNormsOf(RowMask.of(rules.withoutNormCap(), null).apply(batch).rows());
         return this;
     }
@@ -195,6 +232,10 @@ public final class BaselineBuilder {
      * @throws IllegalArgumentException if a width is not the explainer's, or a transcoder's batch has no targets
      */
     public BaselineBuilder add(ActivationBatch batch) {
+        if (repeated().get(read++)) {
+            repeatedRows += batch.rows();
+            return this;
+        }
         RowMask.Kept<ActivationBatch> kept = mask().apply(batch);
         ActivationBatch rows = kept.rows();
         if (rows != null) {
@@ -234,7 +275,8 @@ public final class BaselineBuilder {
             rowsPerWindow = sizesOnLadder();
         }
         CrossFit requests = CrossFit.of(means);
-        return new CleanWindowPass(explainer, ranks, rowsPerWindow, withoutWindows(requests), requests, codes, figures);
+        return new CleanWindowPass(
+                explainer, ranks, rowsPerWindow, withoutWindows(requests), requests, codes, figures, repeated());
     }
 
     /**

@@ -15,6 +15,7 @@ import io.plumbline.moments.SecondMoment;
 import io.plumbline.parallel.Cores;
 import io.plumbline.wire.ActivationBatch;
 import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -66,6 +67,7 @@ public final class CleanWindowPass {
     private final @Nullable CrossFit crossFit;
     private final KeptCodes codes;
     private final WindowFigures figures;
+    private final BitSet repeated;
     private final RowMask mask;
     private final List<SiteGeometry> geometries = new ArrayList<>();
     private final Map<Integer, Window> open = new LinkedHashMap<>();
@@ -83,12 +85,14 @@ public final class CleanWindowPass {
             Baseline whole,
             @Nullable CrossFit crossFit,
             KeptCodes codes,
-            WindowFigures figures) {
+            WindowFigures figures,
+            BitSet repeated) {
         this.explainer = explainer;
         this.whole = whole;
         this.crossFit = crossFit;
         this.codes = codes;
         this.figures = figures;
+        this.repeated = repeated;
         this.mask = whole.masking().mask();
         for (int rank : ranks) {
             geometries.add(SiteGeometry.of(explainer, whole.moment(), whole.reconstructionMoment(), rank));
@@ -103,6 +107,9 @@ public final class CleanWindowPass {
     /** Adds the next request, the same and in the same order as in the first pass. */
     public CleanWindowPass add(ActivationBatch batch) {
         int place = read++;
+        if (repeated.get(place)) {
+            return this;
+        }
         ActivationBatch kept = mask.apply(batch).rows();
         if (kept == null) {
             return this;
@@ -111,7 +118,7 @@ public final class CleanWindowPass {
         List<SparseCodes> known = codes.of(number, kept.rows());
         RequestSums.Encoded request =
                 known == null ? RequestSums.of(explainer, kept) : RequestSums.ofCodes(explainer, kept, known);
-        // Two requests of equal contents are two.
+        // Two requests of equal contents are two, unless the recording itself repeats.
         long hash = RowSample.hash(RequestSample.hash(kept), number);
         RequestScore score = crossFit == null ? null : score(crossFit, hash, number, kept);
         rows += kept.rows();

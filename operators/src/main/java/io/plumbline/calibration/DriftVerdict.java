@@ -14,7 +14,10 @@ public sealed interface DriftVerdict {
         return kind().label();
     }
 
-    /** Returns the sentence that goes with the verdict, about the statistic of this name. */
+    /**
+     * Returns the one clause that goes with the verdict, about the statistic of this name. What its threshold rests on
+     * is the {@link Basis}.
+     */
     String reason(String statistic);
 
     /** Says that the site is as the baseline has it, or not yet for long enough above the threshold. */
@@ -26,7 +29,7 @@ public sealed interface DriftVerdict {
 
         @Override
         public String reason(String statistic) {
-            return compared(statistic, value, threshold, basis);
+            return compared(statistic, value, threshold);
         }
     }
 
@@ -39,7 +42,7 @@ public sealed interface DriftVerdict {
 
         @Override
         public String reason(String statistic) {
-            return compared(statistic, value, threshold, basis);
+            return compared(statistic, value, threshold);
         }
     }
 
@@ -56,14 +59,13 @@ public sealed interface DriftVerdict {
         }
     }
 
-    private static String compared(String statistic, double value, double threshold, @Nullable Basis basis) {
-        String comparison = String.format(
+    private static String compared(String statistic, double value, double threshold) {
+        return String.format(
                 Locale.ROOT,
                 "%s = %.4g is %s the threshold %.4g",
                 statistic,
                 value,
                 value > threshold ? "above" : "not above",
                 threshold);
-        return basis == null ? comparison : comparison + ", " + basis.sentence();
     }
 }

@@ -24,8 +24,14 @@ public record Grouping(long requests, double momentDesignEffect, double meanDesi
         }
     }
 
-    /** Returns how many independent rows would give a second moment as exact as {@code rows} of these. */
+    /** The fewest requests whose scatter says how alike rows of a request are: the estimate of fewer is mostly chance. */
+    public static final int FEWEST_REQUESTS = 5;
+
+    /**
+     * Returns how many independent rows would give a second moment as exact as {@code rows} of these: at most as many,
+     * since an effect below 1 is chance. Says something from {@value #FEWEST_REQUESTS} requests on.
+     */
     public double effectiveRows(long rows) {
-        return rows / Math.max(momentDesignEffect, Double.MIN_NORMAL);
+        return rows / Math.max(momentDesignEffect, 1.0);
     }
 }

@@ -21,6 +21,7 @@ import io.plumbline.moments.SecondMoment;
 import io.plumbline.parallel.Cores;
 import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -78,6 +79,26 @@ class BaselineTest {
             windows.add(new ActivationBatch(request(i), null, null));
         }
         return windows.build();
+    }
+
+    @Test
+    void aRecordingGivenTwiceIsTheBaselineOfOne(@TempDir Path folder) throws IOException {
+        Path once = folder.resolve("once.safetensors");
+        Path twice = folder.resolve("twice.safetensors");
+        build(30).write(once);
+        List<ActivationBatch> both = new ArrayList<>();
+        for (int i = 0; i < 60; i++) {
+            both.add(new ActivationBatch(request(i % 30), null, null));
+        }
+        BaselineBuilder builder = BaselineBuilder.of(AUTOENCODER, List.of(RANK), List.of(20, 35));
+        both.forEach(builder::addContents);
+        both.forEach(builder::add);
+        CleanWindowPass windows = builder.secondPass();
+        both.forEach(windows::add);
+        windows.build().write(twice);
+        assertEquals(30, builder.repeatedRequests());
+        assertEquals(builder.rows(), builder.repeatedRows());
+        assertEquals(-1, Files.mismatch(once, twice));
     }
 
     @Test
@@ -319,6 +340,12 @@ class BaselineTest {
         assertEquals(correction * meanBetween / meanWithin, grouping.meanDesignEffect(), 1e-9);
         assertEquals(correction * momentBetween / momentWithin, grouping.momentDesignEffect(), 1e-9);
         assertEquals(108 / grouping.momentDesignEffect(), grouping.effectiveRows(108), 1e-9);
+    }
+
+    @Test
+    void rowsAreNeverWorthMoreThanTheyAre() {
+        assertEquals(6_000.0, new Grouping(2, 0.466, 0.5).effectiveRows(6_000));
+        assertEquals(2_000.0, new Grouping(9, 3.0, 2.0).effectiveRows(6_000));
     }
 
     @Test

@@ -15,6 +15,7 @@ import io.plumbline.moments.SecondMoment;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
 class DriftJudgeTest {
@@ -72,6 +73,11 @@ class DriftJudgeTest {
                 judge.judge(DriftState.INITIAL, window(2, true)).verdict());
     }
 
+    private static String basis(DriftVerdict verdict) {
+        DriftVerdict.Aligned aligned = assertInstanceOf(DriftVerdict.Aligned.class, verdict);
+        return Objects.requireNonNull(aligned.basis()).sentence();
+    }
+
     @Test
     void betweenCalibratedSizesTheLevelIsALineInOneOverTheRootOfTheRows() {
         DriftJudge judge = judge(MEDIAN, 1);
@@ -79,8 +85,7 @@ class DriftJudgeTest {
         assertEquals(0.1, known(level(judge, window(40, false))));
         double expected = 0.1 + 0.3 * (1 / Math.sqrt(18) - 1 / Math.sqrt(40)) / (1 / Math.sqrt(10) - 1 / Math.sqrt(40));
         assertEquals(expected, known(level(judge, window(18, false))), 1e-12);
-        String reason =
-                judge.judge(DriftState.INITIAL, window(18, false)).verdict().reason("gap");
+        String reason = basis(judge.judge(DriftState.INITIAL, window(18, false)).verdict());
         assertTrue(reason.contains("between number 3 from the top of 5 clean windows of 10 rows and"), reason);
     }
 
@@ -115,8 +120,7 @@ class DriftJudgeTest {
         double slope = (0.4 - 0.1) / (1 / Math.sqrt(10) - 1 / Math.sqrt(40));
         assertEquals(
                 0.4 + slope * (1 / Math.sqrt(6) - 1 / Math.sqrt(10)), known(level(judge, window(6, false))), 1e-12);
-        String reason =
-                judge.judge(DriftState.INITIAL, window(6, false)).verdict().reason("gap");
+        String reason = basis(judge.judge(DriftState.INITIAL, window(6, false)).verdict());
         assertTrue(reason.contains("clean windows of 40 rows, on the line in 1/sqrt(rows) through both"), reason);
         // A constant and little sampling: the steepest possible rise, 2 sqrt(10/6), would hide a drift to 2.3.
         DriftJudge flat = judge(MEDIAN, 1, List.of(sample(RANK, 10, 1.01), sample(RANK, 40, 1.0)));

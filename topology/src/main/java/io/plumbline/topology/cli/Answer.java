@@ -5,7 +5,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -22,6 +24,13 @@ final class Answer {
 
     private final ObjectNode values = JSON.createObjectNode();
     private final ObjectNode undefined = JSON.createObjectNode();
+    private final List<String> summary = new ArrayList<>();
+
+    /** Adds a line of what a person reads in place of the numbers. */
+    Answer say(String line) {
+        summary.add(line);
+        return this;
+    }
 
     Answer put(String key, @Nullable Object value) {
         if (value instanceof Double number && !Double.isFinite(number)) {
@@ -41,6 +50,11 @@ final class Answer {
         ObjectNode whole = values.deepCopy();
         whole.set(UNDEFINED, undefined);
         return whole;
+    }
+
+    void printSummary(PrintWriter out) {
+        summary.forEach(out::println);
+        out.flush();
     }
 
     void print(PrintWriter out, boolean asJson) {

@@ -3,10 +3,12 @@ package io.plumbline.topology.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.calibration.AlarmLaw;
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Reading;
 import io.plumbline.calibration.RecordedWindow;
 import io.plumbline.calibration.Threshold;
@@ -34,6 +36,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -56,7 +59,7 @@ import picocli.CommandLine.Spec;
             "",
             "Example:",
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors \\",
-            "      --rank 32 --fail-on-drift",
+            "      --fail-on-drift",
             "By the faithfulness gap alone, above a number:",
             "  plumbline assess ... --threshold 4.0",
             "Which features fail on these rows, the ten worst:",
@@ -91,8 +94,12 @@ final class AssessCommand implements Callable<Integer> {
             description = "Dumps of the window; several are one stream.")
     List<Path> activations;
 
-    @Option(names = "--rank", required = true, paramLabel = "R", description = "Rank of the subspaces compared.")
-    int rank;
+    @Option(
+            names = "--rank",
+            paramLabel = "R",
+            description = "Rank of the subspaces compared. Default: that of the baseline's clean windows.")
+    @Nullable
+    Integer rank;
 
     @ArgGroup
     @Nullable
@@ -131,7 +138,10 @@ final class AssessCommand implements Callable<Integer> {
     @Nullable
     String site;
 
-    @Option(names = "--fail-on-drift", description = "Exit with 1 when the verdict is drifted.")
+    @Option(
+            names = "--fail-on-drift",
+            description = "Exit with 1 when the verdict is drifted, and with 4 when it is undecided: nothing was found"
+                    + " fine then.")
     boolean failOnDrift;
 
     @Mixin
@@ -149,7 +159,9 @@ final class AssessCommand implements Callable<Integer> {
         Threshold threshold = (thresholds == null ? new ThresholdOptions() : thresholds).threshold(law);
         List<String> deciding = deciding(threshold);
         List<Explainer> blocks = Options.blocks(explainer, facts.options(), activations);
-        Options.requireRank(rank, blocks.get(0));
+        if (rank != null) {
+            Options.requireRank(rank, blocks.get(0));
+        }
         if (blocks.size() > 1) {
             return assessAll(blocks, threshold, deciding, law);
         }
@@ -162,7 +174,14 @@ final class AssessCommand implements Callable<Integer> {
     }
 
     private int exitCode(Verdict verdict) {
-        return failOnDrift && verdict == Verdict.DRIFTED ? ExitCodes.DRIFT_FOUND : ExitCodes.FINE;
+        if (!failOnDrift) {
+            return ExitCodes.FINE;
+        }
+        return switch (verdict) {
+            case ALIGNED -> ExitCodes.FINE;
+            case DRIFTED -> ExitCodes.DRIFT_FOUND;
+            case UNDECIDED -> ExitCodes.UNDECIDED;
+        };
     }
 
     /** The assessment of one explainer, or of one block of it. */
@@ -211,7 +230,8 @@ final class AssessCommand implements Callable<Integer> {
             RecordedWindow requests = new RecordedWindow(normal);
             SecondMomentAccumulator reconstructions = SecondMomentAccumulator.ofDimension(trained.targetWidth());
             double fvu = DumpPasses.reconstructionFvu(stream, trained, moment, requests, reconstructions);
-            SiteGeometry geometry = SiteGeometry.of(trained, normal.moment(), normal.reconstructionMoment(), rank);
+            SiteGeometry geometry = SiteGeometry.of(
+                    trained, normal.moment(), normal.reconstructionMoment(), rank(normal, baselineFile));
             ActiveSubspace window = geometry.activeSubspace(moment);
             GapAssessment assessment = trained.isGiven()
                     ? requests.addTo(geometry.assess(
@@ -225,6 +245,10 @@ final class AssessCommand implements Callable<Integer> {
             String trigger = decisive.statistic();
             Answer answer = answer(assessment, fvu).put("triggers", deciding);
             answer.put("trigger", trigger).put("verdict", verdict.label()).put("reason", verdict.reason(trigger));
+            Basis basis = decisive.basis();
+            if (basis != null && (json || Plumbline.isVerbose(spec))) {
+                answer.put("why", basis.sentence());
+            }
             if (json) {
                 answer.put("statistics", Json.tree(StatisticReport.triggers(readings)));
             }
@@ -256,6 +280,30 @@ final class AssessCommand implements Callable<Integer> {
                             decisive.threshold()),
                     listed);
         }
+    }
+
+    /** Returns the rank asked for, else the one that the baseline's clean windows have. */
+    private int rank(Baseline normal, Path baselineFile) {
+        if (rank != null) {
+            return rank;
+        }
+        List<Integer> ranks = normal.samples().stream()
+                .map(NullSample::rank)
+                .distinct()
+                .sorted()
+                .toList();
+        if (ranks.size() != 1) {
+            throw new UsageException("%s has clean windows of %s: say which one with --rank R"
+                    .formatted(
+                            baselineFile,
+                            ranks.isEmpty()
+                                    ? "no rank"
+                                    : "the ranks "
+                                            + ranks.stream()
+                                                    .map(String::valueOf)
+                                                    .collect(Collectors.joining(" and "))));
+        }
+        return ranks.get(0);
     }
 
     private List<String> deciding(Threshold threshold) {

@@ -1,8 +1,11 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.AlarmBudget;
 import io.plumbline.calibration.AlarmLaw;
+import io.plumbline.calibration.Amounts;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
@@ -10,6 +13,7 @@ import io.plumbline.calibration.Grouping;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.RequestModel;
+import io.plumbline.calibration.Threshold;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.MaskRules;
@@ -46,7 +50,8 @@ import picocli.CommandLine.Spec;
                     + " enough rows. K clean windows support one in K+1 above a threshold; what that comes to in false"
                     + " alarms is printed for windows of --window-size and three debounces.",
             "",
-            "Dumps or topic are read twice; memory does not grow with them.",
+            "Dumps or topic are read three times; memory does not grow with them. A request that the recording"
+                    + " holds again, because files are given twice or overlap, counts once.",
             ""
         },
         footer = {
@@ -188,8 +193,14 @@ final class BaselineCommand implements Callable<Integer> {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }
         if (blocks.size() == 1) {
-            measured(blocks.get(0), site, size, out, out)
-                    .print(spec.commandLine().getOut(), json);
+            Answer answer = measured(blocks.get(0), site, size, out, out);
+            if (!json) {
+                answer.printSummary(spec.commandLine().getOut());
+            }
+            // Who replaces a baseline wants to compare.
+            if (json || replaces != null || Plumbline.isVerbose(spec)) {
+                answer.print(spec.commandLine().getOut(), json);
+            }
             sayWhatIsNext();
             return ExitCodes.FINE;
         }
@@ -214,7 +225,12 @@ final class BaselineCommand implements Callable<Integer> {
             }
         });
         reports.together().put("out", out.toString()).put("targets", blocks.size());
-        reports.print(spec.commandLine().getOut(), json);
+        if (!json) {
+            reports.printSummaries(spec.commandLine().getOut());
+        }
+        if (json || Plumbline.isVerbose(spec)) {
+            reports.print(spec.commandLine().getOut(), json);
+        }
         sayWhatIsNext();
         return ExitCodes.FINE;
     }
@@ -222,10 +238,9 @@ final class BaselineCommand implements Callable<Integer> {
     private void sayWhatIsNext() {
         if (!json) {
             PrintWriter print = spec.commandLine().getOut();
-            print.println();
             print.println(
-                    "wrote %s. Name it as the site's `baseline`, then `plumbline check` says what can be watched with it."
-                            .formatted(out));
+                    "wrote %s. Name it as the site's `baseline`, then `plumbline check` says what can be watched with it.%s"
+                            .formatted(out, Plumbline.isVerbose(spec) ? "" : " --verbose prints every number."));
             print.flush();
         }
     }
@@ -262,8 +277,12 @@ final class BaselineCommand implements Callable<Integer> {
         Baseline baseline = measured.with(provenance);
         baseline.write(file);
         Answer answer = answer(baseline, shown, size);
+        sayPromises(answer, baseline, size);
+        sayContents(answer, baseline, builder);
+        answer.put("repeated_requests", builder.repeatedRequests()).put("repeated_rows", builder.repeatedRows());
         if (!rules.isEmpty()) {
-            builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows));
+            builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows)
+                    .say("masked by %s: %s".formatted(reason, Amounts.count(rows, "row"))));
         }
         answer.put("revision", provenance.revision());
         if (replacement != null) {
@@ -273,11 +292,48 @@ final class BaselineCommand implements Callable<Integer> {
                     Replacement.rule(site, size),
                     site == null ? DriftJudge.DEFAULT_TRIGGERS : site.triggers());
         }
-        source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records));
+        source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records)
+                .say("left out as %s: %s".formatted(reason, Amounts.count(records, "record"))));
         return answer;
     }
 
+    /** Says for each size what its clean windows promise, and how far the standard promise is. */
+    private static void sayPromises(Answer answer, Baseline baseline, Duration size) {
+        Threshold standard =
+                new Threshold.FalseAlarms(AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, size));
+        if (baseline.samples().isEmpty()) {
+            answer.say("no clean window: nothing is promised about false alarms; record more rows, or set a number");
+        }
+        for (NullSample sample : baseline.samples()) {
+            List<String> together = DriftJudge.together(baseline, DriftJudge.DEFAULT_TRIGGERS, sample.rank());
+            Threshold.Level level = together.isEmpty()
+                    ? new Threshold.Level.Unknown("no clean window has the statistics that decide")
+                    : sample.level(together, together.get(0), standard, baseline.dimension());
+            Basis basis = level instanceof Threshold.Level.Known known ? known.basis() : null;
+            String promise = level instanceof Threshold.Level.Unknown unknown
+                    ? unknown.reason()
+                    : basis == null
+                            ? "nothing"
+                            : "at most " + basis.promise()
+                                    + (basis.shortfall() == null ? "" : "; " + basis.shortfall());
+            answer.say("promise, windows of %,d rows, rank %d: %s"
+                    .formatted(sample.rowsPerWindow(), sample.rank(), promise));
+        }
+    }
+
+    private static void sayContents(Answer answer, Baseline baseline, BaselineBuilder builder) {
+        answer.say("measured: %s, FVU %s"
+                .formatted(Amounts.count(baseline.rowCount(), "row"), Amounts.number(baseline.reconstructionFvu())));
+        if (builder.repeatedRequests() > 0) {
+            answer.say("counted once: %s with %s that the recording holds again, bit for bit"
+                    .formatted(
+                            Amounts.count(builder.repeatedRequests(), "request"),
+                            Amounts.count(builder.repeatedRows(), "row")));
+        }
+    }
+
     private static Baseline measured(BaselineBuilder builder, BaselineSource.Requests requests) throws IOException {
+        requests.forEach("contents", builder::addContents);
         if (builder.needsNorms()) {
             requests.forEach("norms", builder::addNorms);
         }
@@ -314,6 +370,13 @@ final class BaselineCommand implements Callable<Integer> {
         Grouping grouping = baseline.grouping();
         if (grouping == null) {
             answer.putUndefined("design_effect_second_moment", "one request only, or rows that do not vary");
+        } else if (grouping.requests() < Grouping.FEWEST_REQUESTS) {
+            answer.put("requests", grouping.requests())
+                    .putUndefined(
+                            "effective_rows",
+                            "%s: how alike rows of one request are shows in %d or more"
+                                    .formatted(
+                                            Amounts.count(grouping.requests(), "request"), Grouping.FEWEST_REQUESTS));
         } else {
             answer.put("requests", grouping.requests())
                     .put("design_effect_second_moment", grouping.momentDesignEffect())

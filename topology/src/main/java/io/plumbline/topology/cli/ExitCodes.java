@@ -10,6 +10,8 @@ public final class ExitCodes {
     public static final int USAGE = 2;
 
     public static final int FAILURE = 3;
+    /** Nothing could be judged, and the caller asked for this code: {@code assess --fail-on-drift}. */
+    public static final int UNDECIDED = 4;
 
     private ExitCodes() {}
 }

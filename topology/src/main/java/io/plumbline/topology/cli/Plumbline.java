@@ -6,6 +6,7 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
@@ -52,7 +53,10 @@ import picocli.CommandLine.ScopeType;
         })
 public final class Plumbline {
 
-    @Option(names = "--verbose", scope = ScopeType.INHERIT, description = "On a failure, print the stack trace too.")
+    @Option(
+            names = "--verbose",
+            scope = ScopeType.INHERIT,
+            description = "Print every number and why; on a failure the stack trace too.")
     boolean verbose;
 
     /** The width of the help, which is enough for the examples that people copy. */
@@ -72,6 +76,11 @@ public final class Plumbline {
             "downstream/");
 
     private Plumbline() {}
+
+    /** Returns whether {@code --verbose} was given to the program that runs this command. */
+    static boolean isVerbose(CommandSpec command) {
+        return command.root().userObject() instanceof Plumbline program && program.verbose;
+    }
 
     public static void main(String[] arguments) {
         System.exit(commandLine().execute(arguments));

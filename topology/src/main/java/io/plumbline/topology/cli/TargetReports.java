@@ -48,6 +48,14 @@ final class TargetReports {
         blocks.put(name(block), answer);
     }
 
+    void printSummaries(PrintWriter out) {
+        blocks.forEach((name, answer) -> {
+            out.println(name);
+            answer.printSummary(out);
+            out.println();
+        });
+    }
+
     void print(PrintWriter out, boolean asJson) {
         if (asJson) {
             ObjectNode each = JsonNodeFactory.instance.objectNode();

@@ -242,7 +242,7 @@ class BaselineFromTopicIT {
         assertEquals(1.0 / 8, answer.get("false_alarm_rate").asDouble(), 1e-12);
         assertEquals(
                 10.0 / 86_400 / perWindow, answer.get("days_per_false_alarm").asDouble(), 1e-9);
-        assertTrue(answer.get("reason").asText().contains("asked for 1 false alarm in 30 d"), shell.out());
+        assertTrue(answer.get("why").asText().contains("asked for 1 false alarm in 30 d"), shell.out());
 
         JsonNode number =
                 new JsonMapper().readTree(assess(normal, "--threshold", 1.0).out());

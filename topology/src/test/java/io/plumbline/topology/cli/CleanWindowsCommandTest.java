@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -35,7 +36,20 @@ class CleanWindowsCommandTest extends CheckedSite {
                 "--threshold-quantile",
                 0.5);
         assertEquals(0, shell.exitCode(), shell.err());
-        assertTrue(shell.out().contains("number 8 from the top of 16 clean windows of 64 rows"), shell.out());
+        assertFalse(shell.out().contains("number 8 from the top"), "a reason is one clause: " + shell.out());
+        Shell why = Shell.run(
+                "assess",
+                "--explainer",
+                folder.resolve("sae"),
+                "--baseline",
+                folder.resolve("base.safetensors"),
+                "--activations",
+                folder.resolve("clean.safetensors"),
+                "--threshold-quantile",
+                0.5,
+                "--verbose");
+        assertTrue(why.out().contains("number 8 from the top of 16 clean windows of 64 rows"), why.out());
+        assertTrue(why.out().matches("(?s).*\nrank +2\n.*"), "the baseline's rank: " + why.out());
     }
 
     @Test
@@ -67,9 +81,7 @@ class CleanWindowsCommandTest extends CheckedSite {
                 "[\"faithfulness_gap\",\"reconstruction_fvu_trained\",\"request_fvu\"]",
                 standard.get("triggers").toString());
         assertTrue(
-                standard.get("reason")
-                        .asText()
-                        .contains("asked for 1 false alarm in 30 d, which needs 414 clean windows"),
+                standard.get("why").asText().contains("asked for 1 false alarm in 30 d, which needs 414 clean windows"),
                 standard.toString());
         assertEquals(3, standard.get("statistics").size());
         assertEquals(
@@ -80,7 +92,7 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertEquals("[\"faithfulness_gap\"]", number.get("triggers").toString());
         JsonNode several = assess("--trigger", "eta", "--trigger", "residual_energy", "--threshold-quantile", 0.5);
         assertEquals("[\"eta\",\"residual_energy\"]", several.get("triggers").toString());
-        assertTrue(several.get("reason").asText().contains("2 statistics judged as one"), several.toString());
+        assertTrue(several.get("why").asText().contains("2 statistics judged as one"), several.toString());
     }
 
     @Test
@@ -217,7 +229,7 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertEquals(10 / 1440.0 / (4.0 / (17 * 18) - 6.0 / (17 * 18 * 19)), days(json, "2_of_3"), 1e-12);
         assertEquals(125, json.get("mean_rows_rank_2_rows_64").asDouble());
         assertEquals(
-                2000 / json.get("design_effect_second_moment").asDouble(),
+                2000 / Math.max(1.0, json.get("design_effect_second_moment").asDouble()),
                 json.get("effective_rows").asDouble(),
                 1e-9);
         JsonNode reconstruction = json.get("reconstruction_fvu_trained_min_median_max_rank_2_rows_64");
@@ -234,6 +246,33 @@ class CleanWindowsCommandTest extends CheckedSite {
                 json.get("undefined")
                         .get("faithfulness_gap_median_rank_2_rows_5000")
                         .asText());
+    }
+
+    @Test
+    void whatABaselinePromisesStandsFirstAndARecordingGivenTwiceCountsOnce() {
+        Shell shell = Shell.run(
+                "baseline",
+                "--explainer",
+                folder.resolve("sae"),
+                "--activations",
+                folder.resolve("clean.safetensors"),
+                folder.resolve("clean.safetensors"),
+                "--rank",
+                2,
+                "--window-rows",
+                64,
+                "--out",
+                folder.resolve("twice.safetensors"));
+        assertEquals(0, shell.exitCode(), shell.err());
+        List<String> lines = shell.out().lines().toList();
+        assertEquals(
+                "promise, windows of 64 rows, rank 2: at most 1 false alarm in 1.38 h on average; asked for 1 false alarm in"
+                        + " 30 d, which needs 414 clean windows: collect 398 more, 25,472 rows",
+                lines.get(0));
+        assertTrue(lines.get(1).startsWith("measured: 2,000 rows, FVU "), shell.out());
+        assertEquals(
+                "counted once: 16 requests with 2,000 rows that the recording holds again, bit for bit", lines.get(2));
+        assertEquals(4, lines.size(), shell.out());
     }
 
     private static double days(JsonNode json, String debounce) {

@@ -172,7 +172,7 @@ class GoldenCommandLineTest extends GoldenFiles {
                 0.95,
                 "--fail-on-drift",
                 "--json");
-        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals(ExitCodes.UNDECIDED, shell.exitCode(), shell.err());
         JsonNode answer = JSON.readTree(shell.out());
         assertEquals("undecided", answer.get("verdict").asText());
         assertTrue(
