@@ -13,6 +13,7 @@ import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
@@ -83,14 +84,23 @@ final class CheckCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        MonitorConfig monitor = MonitorConfig.load(config);
-        PrintWriter out = spec.commandLine().getOut();
+        // What fails is printed when it is found, and what was found to be fine after all of it.
+        StringWriter fine = new StringWriter();
         PrintWriter err = spec.commandLine().getErr();
+        try (PrintWriter out = new PrintWriter(fine)) {
+            return check(out, err);
+        } finally {
+            err.flush();
+            spec.commandLine().getOut().print(fine);
+            spec.commandLine().getOut().flush();
+        }
+    }
+
+    private int check(PrintWriter out, PrintWriter err) throws IOException {
+        MonitorConfig monitor = MonitorConfig.load(config);
         // Before the explainers are read: they may be what does not fit.
         int memory = checkMemory(monitor, out, err);
         if (memory > 0 && heap == null) {
-            out.flush();
-            err.flush();
             return ExitCodes.USAGE;
         }
         List<ConfigCheck.Site> sites = ConfigCheck.sites(monitor);
@@ -122,8 +132,6 @@ final class CheckCommand implements Callable<Integer> {
         if (!offline) {
             problems += checkBroker(monitor, out, err);
         }
-        out.flush();
-        err.flush();
         return problems == 0 ? ExitCodes.FINE : ExitCodes.USAGE;
     }
 

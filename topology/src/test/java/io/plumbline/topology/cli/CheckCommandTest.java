@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
+import picocli.CommandLine;
 
 class CheckCommandTest extends CheckedSite {
 
@@ -28,6 +29,22 @@ class CheckCommandTest extends CheckedSite {
                         .contains(
                                 "layer.2: encoder: at most 2048 rows of a window, 0.000221 GFLOP, 2.5e-06 s of one core"),
                 shell.out());
+    }
+
+    @Test
+    void whatFailsStandsBeforeWhatIsFine() throws IOException {
+        check("rank: 7, threshold: 1.0", "--offline");
+        StringWriter terminal = new StringWriter();
+        CommandLine commandLine = Plumbline.commandLine();
+        commandLine.setOut(new PrintWriter(terminal));
+        commandLine.setErr(new PrintWriter(terminal));
+        assertEquals(
+                2,
+                commandLine.execute(
+                        "check", "--config", folder.resolve("plumbline.yaml").toString(), "--offline"));
+        commandLine.getOut().flush();
+        assertTrue(terminal.toString().startsWith("site layer.2: rank = 7"), terminal.toString());
+        assertTrue(terminal.toString().contains("baseline rows"), terminal.toString());
     }
 
     @Test
@@ -212,7 +229,7 @@ class CheckCommandTest extends CheckedSite {
                 """);
         Shell shell = Shell.run("check", "--config", file, "--offline", "--heap", "3g");
         assertEquals(2, shell.exitCode());
-        assertTrue(shell.err().contains("1 sites need a heap of at least"), shell.err());
+        assertTrue(shell.err().contains("1 site needs a heap of at least"), shell.err());
         assertTrue(shell.err().contains("it has 3072 MiB; set PLUMBLINE_JAVA_OPTS=-Xmx"), shell.err());
         assertTrue(shell.err().contains("largest part is \"explainers\" with 20"), shell.err());
         Shell ample = Shell.run("check", "--config", file, "--offline", "--heap", "64g");
