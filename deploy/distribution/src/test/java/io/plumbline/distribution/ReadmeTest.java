@@ -52,6 +52,14 @@ class ReadmeTest {
     }
 
     @Test
+    void theFileThatABaselineIsMadeOfIsWrittenByTheSameStep() throws IOException {
+        String readme = Markdown.read(README).text();
+        String step = readme.substring(readme.indexOf("**2. "), readme.indexOf("**3. "));
+        assertTrue(step.contains("Recording(\"monday.safetensors\")"), step);
+        assertTrue(step.contains("--activations monday.safetensors "), step);
+    }
+
+    @Test
     void itHasAtMost200Lines() throws IOException {
         long lines = Markdown.read(README).text().lines().count();
         assertTrue(lines <= LINES, "README.md has %d lines, expected at most %d".formatted(lines, LINES));
