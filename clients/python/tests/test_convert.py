@@ -77,7 +77,8 @@ def test_a_threshold_that_was_never_set_is_a_plain_relu(tmp_path: Path) -> None:
         "threshold": torch.tensor(-1.0),
     }
     torch.save(state, tmp_path / "ae.pt")
-    (tmp_path / "config.json").write_text(json.dumps({"trainer": {"dict_class": "BatchTopKSAE"}}))
+    # With a byte order mark, as editors of Windows save it.
+    (tmp_path / "config.json").write_text(json.dumps({"trainer": {"dict_class": "BatchTopKSAE"}}), encoding="utf-8-sig")
     folder = convert(tmp_path, tmp_path / "sae")
     assert json.loads((folder / "cfg.json").read_text())["architecture"] == "standard"
 
