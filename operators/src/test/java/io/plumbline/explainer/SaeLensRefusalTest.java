@@ -184,7 +184,7 @@ class SaeLensRefusalTest {
                 directory.resolve("cfg.json"),
                 "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false}"
                         .formatted(width, features));
-        long weights = 4 * width * features;
+        long weights = 4L * width * features;
         String header =
                 "{\"W_enc\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[0,%d]},\"W_dec\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[%d,%d]}}"
                         .formatted(width, features, weights, features, width, weights, 2 * weights);
