@@ -12,6 +12,8 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.emission.DecoderPartitioner;
+import io.plumbline.topology.kafka.NextOffsets;
+import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.progress.Repeats;
 import java.util.Map;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -48,12 +50,14 @@ public final class AdapterTopology {
                 candidates,
                 listener,
                 new Repeats(),
+                NextOffsets.silent(),
                 OutputGuard.silent(config.topics()));
     }
 
     /**
      * @param probes run the rest of the model of the sites that name it
      * @param repeats counts what is read again and again
+     * @param offsets skips what was read before
      * @param outputs goes on where a topic does not take what is written
      */
     public static Topology build(
@@ -64,6 +68,7 @@ public final class AdapterTopology {
             PublishedCandidates candidates,
             AdaptationListener listener,
             Repeats repeats,
+            NextOffsets offsets,
             OutputGuard outputs) {
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
@@ -78,14 +83,17 @@ public final class AdapterTopology {
                 topics.adaptationRequests());
         topology.addProcessor(
                 "adapt",
-                repeats.counting(AdapterTask.supplier(
-                        sites,
-                        config.adaptations(),
-                        config.swapRules(),
-                        probes,
-                        activeDecoders,
-                        candidates,
-                        listener,
+                repeats.counting(offsets.guarding(
+                        Input.ADAPTATION_REQUESTS,
+                        AdapterTask.supplier(
+                                sites,
+                                config.adaptations(),
+                                config.swapRules(),
+                                probes,
+                                activeDecoders,
+                                candidates,
+                                listener,
+                                changelog),
                         changelog)),
                 "adaptation-requests");
         topology.addProcessor(

@@ -16,6 +16,8 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.joining.JoinStage;
+import io.plumbline.topology.kafka.NextOffsets;
+import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.GroupPartitioner;
 import io.plumbline.topology.windows.RequestTotalling;
@@ -80,6 +82,7 @@ public final class MonitorTopology {
                 activeDecoders,
                 listeners,
                 new Repeats(),
+                NextOffsets.silent(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
                 WatchedSite.projections(sites),
@@ -89,6 +92,7 @@ public final class MonitorTopology {
 
     /**
      * @param repeats counts what is read again and again
+     * @param offsets skips what was read before
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
      * @param projections of sites whose requests are totalled, from their baselines
@@ -102,6 +106,7 @@ public final class MonitorTopology {
             ActiveDecoders activeDecoders,
             Listeners listeners,
             Repeats repeats,
+            NextOffsets offsets,
             SourceWatch watch,
             Executor workers,
             Map<String, RequestProjection> projections,
@@ -146,11 +151,13 @@ public final class MonitorTopology {
                     changelog,
                     listeners.ingest(),
                     listeners.windows());
-            topology.addProcessor("join", repeats.counting(join), "activations");
+            topology.addProcessor(
+                    "join", repeats.counting(offsets.guarding(Input.ACTIVATIONS, join, changelog)), "activations");
             topology.addProcessor("ingest", ingest, "join");
             readers.add("join");
         } else {
-            topology.addProcessor("ingest", repeats.counting(ingest), "activations");
+            topology.addProcessor(
+                    "ingest", repeats.counting(offsets.guarding(Input.ACTIVATIONS, ingest, changelog)), "activations");
         }
         readers.add("ingest");
         String[] reading = readers.toArray(String[]::new);
@@ -161,7 +168,10 @@ public final class MonitorTopology {
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
         WindowMeasurement measurement = new WindowMeasurement(sites, probes, activeDecoders);
-        topology.addProcessor("compose", repeats.counting(windows.composer(measurement, workers)), "moments");
+        topology.addProcessor(
+                "compose",
+                repeats.counting(offsets.guarding(Input.MOMENTS, windows.composer(measurement, workers), changelog)),
+                "moments");
         topology.addProcessor(
                 "assess",
                 WindowAssessor.supplier(

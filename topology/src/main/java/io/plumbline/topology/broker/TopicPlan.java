@@ -7,6 +7,7 @@ import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.joining.JoinStage;
+import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.windows.WindowStage;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -28,14 +29,19 @@ final class TopicPlan {
     private static final String THIRTY_DAYS_MS = "2592000000";
 
     /** Stores with a change-log, by the topic that their sub-topology reads; the order is that of the plan. */
-    static final List<String> STORES_OF_ACTIVATIONS = List.of(WindowStage.PANES_STORE);
+    static final List<String> STORES_OF_ACTIVATIONS = List.of(WindowStage.PANES_STORE, Input.ACTIVATIONS.store());
 
     /** Stores of the same sub-topology where a site has several targets. */
     static final List<String> STORES_OF_PARTS = List.of(JoinStage.PARTS_STORE);
 
-    static final List<String> STORES_OF_MOMENTS = List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE);
+    static final List<String> STORES_OF_MOMENTS =
+            List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE, Input.MOMENTS.store());
     static final List<String> STORES_OF_REQUESTS = List.of(
-            DecoderEmitter.VERSIONS_STORE, AdapterTask.PARTS_STORE, AdapterTask.POOLS_STORE, AdapterTask.SWAPS_STORE);
+            DecoderEmitter.VERSIONS_STORE,
+            AdapterTask.PARTS_STORE,
+            AdapterTask.POOLS_STORE,
+            AdapterTask.SWAPS_STORE,
+            Input.ADAPTATION_REQUESTS.store());
 
     /**
      * A topic of the plan.

@@ -73,12 +73,22 @@ final class Counters {
                 site);
     }
 
-    Counter lostOffsets(int partition) {
+    Counter lostOffsets(String topic, int partition) {
         return counter(
                 "plumbline.lost.offsets",
-                "Offsets of the activations topic that were deleted before they were read",
+                "Offsets that were deleted before they were read, or that reading jumped over",
+                "topic",
+                topic,
                 "partition",
                 Integer.toString(partition));
+    }
+
+    Counter skippedRecords(String topic) {
+        return counter(
+                "plumbline.skipped.records",
+                "Records that came again, after offsets were reset or had expired, and count once",
+                "topic",
+                topic);
     }
 
     Counter partitionsGivenUp(String site) {

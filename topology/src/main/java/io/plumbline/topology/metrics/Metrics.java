@@ -9,6 +9,7 @@ import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowSettings;
@@ -39,7 +40,7 @@ import org.slf4j.LoggerFactory;
  * so their sum over instances is the site's. Per-window values belong to the one instance that judges the site and go
  * with it.
  */
-public final class Metrics implements AutoCloseable {
+public final class Metrics implements NextOffsets.Listener, AutoCloseable {
 
     /** The label that stands for all sites beyond the cap. */
     public static final String OVERFLOW_SITE = "_overflow";
@@ -194,18 +195,36 @@ public final class Metrics implements AutoCloseable {
         guarded(() -> StandstillGauges.register(meters, standstills));
     }
 
-    /** Creates the counters of lost offsets at 0. */
+    /** Creates the counters of lost offsets of the activations topic at 0. */
     public void expectPartitions(int partitions) {
         guarded(() -> {
             for (int partition = 0; partition < partitions; partition++) {
-                counters.lostOffsets(partition);
+                counters.lostOffsets(ACTIVATIONS, partition);
             }
         });
     }
 
     /** Counts offsets of a partition of the activations topic that were deleted before they were read. */
     public void offsetsLost(int partition, long offsets) {
-        guarded(() -> counters.lostOffsets(partition).increment((double) offsets));
+        onLost(NextOffsets.Input.ACTIVATIONS, partition, offsets);
+    }
+
+    @Override
+    public void onBegun(NextOffsets.Input input, int partition) {
+        guarded(() -> {
+            counters.lostOffsets(input.label(), partition);
+            counters.skippedRecords(input.label());
+        });
+    }
+
+    @Override
+    public void onSkipped(NextOffsets.Input input) {
+        guarded(() -> counters.skippedRecords(input.label()).increment());
+    }
+
+    @Override
+    public void onLost(NextOffsets.Input input, int partition, long offsets) {
+        guarded(() -> counters.lostOffsets(input.label(), partition).increment((double) offsets));
     }
 
     /** Adds how many partitions of the activations topic nobody reads. */

@@ -21,6 +21,7 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.http.MonitorServer;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.http.WebPages;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.progress.LateProbe;
@@ -237,6 +238,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                             metrics.countedWindows(console),
                             heard(DriftListener.class, metrics, metrics.pipeline(), console)),
                     repeats,
+                    nextOffsets(config, config.monitorApplicationId(), metrics),
                     source,
                     WindowWorkers.of(threads(properties)),
                     WatchedSite.projections(sites),
@@ -259,8 +261,16 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             AdaptationListener listener = heard(AdaptationListener.class, metrics, metrics.adaptations(), console);
-            Topology topology =
-                    AdapterTopology.build(config, sites, decoders, probes, decoders, listener, repeats, outputs);
+            Topology topology = AdapterTopology.build(
+                    config,
+                    sites,
+                    decoders,
+                    probes,
+                    decoders,
+                    listener,
+                    repeats,
+                    nextOffsets(config, config.adapterApplicationId(), metrics),
+                    outputs);
             Properties properties = StreamsSettings.adapter(config);
             DecidedCommits clients = new DecidedCommits(() -> {});
             KafkaStreams streams =
@@ -293,6 +303,10 @@ public final class PlumblineRuntime implements AutoCloseable {
                 sentence -> stop(Application.MONITOR, sentence)));
         metrics.expectUnreadPartitions(() -> watcher.topic().unreadPartitions());
         return watcher;
+    }
+
+    private NextOffsets nextOffsets(MonitorConfig config, String group, Metrics metrics) {
+        return new NextOffsets(own(BrokerOffsets.of(config, group)), metrics);
     }
 
     /** Watches whether the application's committed offsets move. */

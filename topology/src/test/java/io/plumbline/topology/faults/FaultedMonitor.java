@@ -14,6 +14,7 @@ import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.runtime.LostThread;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -75,6 +76,7 @@ final class FaultedMonitor {
                 site -> null,
                 new MonitorTopology.Listeners(teller, teller, teller),
                 new Repeats(),
+                NextOffsets.silent(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.of(2),
                 MonitorFolder.projections(sites),

@@ -146,7 +146,7 @@ class SourceOutageIT {
                 send(producer, 0, 20);
                 producer.flush();
                 text(reports(1).get(0));
-                await(runtime, "plumbline_lost_offsets_total{partition=\"0\"}", 0);
+                await(runtime, "plumbline_lost_offsets_total{partition=\"0\",topic=\"activations\"}", 0);
             }
             send(producer, 100, 120);
             producer.flush();
@@ -156,8 +156,8 @@ class SourceOutageIT {
                         .get();
             }
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
-                await(runtime, "plumbline_lost_offsets_total{partition=\"0\"}", 7);
-                await(runtime, "plumbline_lost_offsets_total{partition=\"1\"}", 0);
+                await(runtime, "plumbline_lost_offsets_total{partition=\"0\",topic=\"activations\"}", 7);
+                await(runtime, "plumbline_lost_offsets_total{partition=\"1\",topic=\"activations\"}", 0);
                 await(runtime, ROWS, 13 * WatchedFolder.ROWS);
             }
         }

@@ -10,6 +10,7 @@ import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.SourceWatch;
@@ -50,6 +51,7 @@ final class MonitorInstance implements AutoCloseable {
                         site -> null,
                         new MonitorTopology.Listeners(watcher, watcher, watcher),
                         new Repeats(),
+                        NextOffsets.silent(),
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
                         WatchedSite.projections(sites),
