@@ -25,7 +25,9 @@ import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
+import io.plumbline.wire.MomentRecord;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -123,7 +125,8 @@ public final class MonitorTopology {
                 prepared.sourcePartitions(),
                 changelog,
                 listeners.windows(),
-                watch);
+                watch,
+                mapValues(sites, MonitorTopology::agreed));
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Serializer<byte[]> guarded = outputs.values();
@@ -206,6 +209,24 @@ public final class MonitorTopology {
             }
         });
         return kept;
+    }
+
+    /** Returns what of a site decides which rows are summed, and how. */
+    private static Map<String, String> agreed(WatchedSite site) {
+        SiteShape shape = shape(site);
+        MomentRecord.Mask mask = shape.mask().applied();
+        Map<String, String> agreed = new TreeMap<>();
+        agreed.put(
+                "mask of the baseline",
+                "%d token ids %08x, rows up to %s long"
+                        .formatted(mask.tokenIds().length, Arrays.hashCode(mask.tokenIds()), mask.largestNorm()));
+        agreed.put("width of the rows read", Integer.toString(shape.inputWidth()));
+        agreed.put("hidden_states", String.valueOf(shape.layers()));
+        agreed.put("targets", String.valueOf(shape.block()));
+        agreed.put(
+                "what is taken from the targets",
+                shape.space().isPlain() ? "nothing" : site.explainer().decoder().sha256());
+        return agreed;
     }
 
     private static SiteShape shape(WatchedSite site) {

@@ -4,8 +4,11 @@ import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.kafka.Task;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.header.Headers;
+import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -28,6 +31,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
      */
     private static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
 
+    private static final Headers NO_HEADERS = new RecordHeaders();
+
     private final ProcessorContext<byte[], byte[]> context;
     private final WindowSettings settings;
     private final String storeName;
@@ -39,6 +44,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
     private final Duration checkInterval;
     private final long application;
     private final Silence silence;
+    private final Map<String, Headers> headers = new HashMap<>();
     private long lastCheckMs;
 
     PaneAccumulator(
@@ -48,7 +54,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
             String storeName,
             int sourcePartitions,
             WindowListener listener,
-            SourceWatch watch) {
+            SourceWatch watch,
+            Map<String, Agreement> agreements) {
         this.context = context;
         this.settings = settings;
         this.storeName = storeName;
@@ -58,6 +65,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
         application = PaneMessage.application(context.applicationId());
         panes = context.getStateStore(storeName);
         panes.reset();
+        panes.agree(agreements);
+        agreements.forEach((site, agreement) -> headers.put(site, agreement.headers()));
         lastCheckMs = context.currentSystemTimeMs();
         silence = new Silence(lastCheckMs);
         Duration idleClose = settings.idleClose();
@@ -203,7 +212,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
 
     private void forward(String site, PaneMessage message, long timestampMs) {
         byte[] key = site.getBytes(java.nio.charset.StandardCharsets.UTF_8);
-        context.forward(new Record<>(key, message.encode(application), Math.max(0, timestampMs)));
+        context.forward(new Record<>(
+                key, message.encode(application), Math.max(0, timestampMs), headers.getOrDefault(site, NO_HEADERS)));
     }
 
     /** Closes what is open of sites that fell silent, and tells level 2 what it would not hear of otherwise. */

@@ -10,7 +10,7 @@ import org.apache.kafka.common.utils.Bytes;
  * <pre>
  * offset  size  field
  *      0     1  version, 1
- *      1     1  kind: 1 site state, 2 pane
+ *      1     1  kind: 1 site state, 2 pane, 3 agreement about a site
  *      2     4  length s of the site name in bytes
  *      6     s  site, UTF-8
  *  6 + s     8  pane start, ms       (panes only, as the rest)
@@ -25,6 +25,7 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
 
     static final byte SITE = 1;
     static final byte PANE = 2;
+    static final byte AGREEMENT = 3;
     static final byte COUNTS = 1;
     static final byte TILE = 2;
     static final byte SAMPLE = 3;
@@ -37,10 +38,18 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
     private static final int PANE_BYTES = 13;
 
     static Bytes site(String site) {
+        return ofSite(SITE, site);
+    }
+
+    static Bytes agreement(String site) {
+        return ofSite(AGREEMENT, site);
+    }
+
+    private static Bytes ofSite(byte kind, String site) {
         byte[] name = site.getBytes(StandardCharsets.UTF_8);
         return Bytes.wrap(ByteBuffer.allocate(NAME_OFFSET + name.length)
                 .put(VERSION)
-                .put(SITE)
+                .put(kind)
                 .putInt(name.length)
                 .put(name)
                 .array());
@@ -68,8 +77,8 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
         byte kind = buffer.get();
         int nameLength = buffer.getInt();
         // Compared before anything is allocated; a sum with a hostile length could overflow.
-        int nameBytes = bytes.length - NAME_OFFSET - (kind == SITE ? 0 : PANE_BYTES);
-        if ((kind != SITE && kind != PANE) || nameLength != nameBytes || nameLength < 0) {
+        int nameBytes = bytes.length - NAME_OFFSET - (kind == PANE ? PANE_BYTES : 0);
+        if (kind < SITE || kind > AGREEMENT || nameLength != nameBytes || nameLength < 0) {
             throw new IllegalStateException(
                     "the state store holds a key of kind %d with a name of %d bytes in %d bytes; reset the application's state"
                             .formatted(kind, nameLength, bytes.length));
@@ -77,8 +86,8 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
         byte[] name = new byte[nameLength];
         buffer.get(name);
         String site = new String(name, StandardCharsets.UTF_8);
-        return kind == SITE
-                ? new PaneKeys(kind, site, 0, (byte) 0, 0)
-                : new PaneKeys(kind, site, buffer.getLong(), buffer.get(), buffer.getInt());
+        return kind == PANE
+                ? new PaneKeys(kind, site, buffer.getLong(), buffer.get(), buffer.getInt())
+                : new PaneKeys(kind, site, 0, (byte) 0, 0);
     }
 }

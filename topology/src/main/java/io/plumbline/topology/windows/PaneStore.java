@@ -4,6 +4,7 @@ import io.plumbline.moments.MaskedRows;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -67,6 +68,8 @@ final class PaneStore<S> implements StateStore {
     private final RequestTotalling totalling;
     private final Map<String, S> siteStates = new HashMap<>();
     private final Map<String, TreeMap<Long, Pane>> panes = new HashMap<>();
+    private final Map<String, byte[]> storedAgreements = new HashMap<>();
+    private final Map<String, Agreement> agreements = new HashMap<>();
     private final Set<String> dirtySites = new HashSet<>();
     private final Map<PaneId, Pane> dirtyPanes = new HashMap<>();
 
@@ -206,9 +209,37 @@ final class PaneStore<S> implements StateStore {
         }
         for (String site : dirtySites) {
             inner.put(PaneKeys.site(site), codec.encode(site(site)));
+            writeAgreement(site);
         }
         dirtyPanes.clear();
         dirtySites.clear();
+    }
+
+    private void writeAgreement(String site) {
+        Agreement here = agreements.get(site);
+        byte[] bytes = here == null ? null : here.encode();
+        if (bytes != null && !Arrays.equals(bytes, storedAgreements.get(site))) {
+            inner.put(PaneKeys.agreement(site), bytes);
+            storedAgreements.put(site, bytes);
+        }
+    }
+
+    /**
+     * Requires that what is open was made under these agreements, and stores them with what the sites become.
+     *
+     * @throws IllegalStateException when something was made under another one and may go on
+     */
+    void agree(Map<String, Agreement> here) {
+        here.forEach((site, ours) -> {
+            byte[] stored = storedAgreements.get(site);
+            if (stored != null
+                    && !Arrays.equals(stored, ours.encode())
+                    && !(panes(site).isEmpty() && codec.isSilent(site(site)))) {
+                throw Agreement.decode(stored).refusal(site, "what the state holds of it", ours);
+            }
+        });
+        agreements.clear();
+        agreements.putAll(here);
     }
 
     private PaneParts partsOf(PaneId id) {
@@ -224,6 +255,7 @@ final class PaneStore<S> implements StateStore {
     /** Replaces the live objects by what the inner store holds, of sites not configured here too. */
     void reset() {
         siteStates.clear();
+        storedAgreements.clear();
         panes.clear();
         dirtySites.clear();
         dirtyPanes.clear();
@@ -238,6 +270,8 @@ final class PaneStore<S> implements StateStore {
                 PaneId id = new PaneId(key.site(), key.paneStartMs());
                 if (key.kind() == PaneKeys.SITE) {
                     siteStates.put(key.site(), codec.decode(entry.value));
+                } else if (key.kind() == PaneKeys.AGREEMENT) {
+                    storedAgreements.put(key.site(), entry.value);
                 } else if (key.part() == PaneKeys.COUNTS) {
                     counts.put(id, entry.value); // says no width, so it cannot make a pane
                 } else {

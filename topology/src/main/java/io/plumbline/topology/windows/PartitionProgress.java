@@ -83,6 +83,11 @@ final class PartitionProgress {
         return !silent && !givenUp;
     }
 
+    /** Returns whether the partition has had records of the site and may have more. */
+    boolean awaits() {
+        return !silent && eventTimeMs != SiteProgress.NEVER;
+    }
+
     long closedUpToMs() {
         return closedUpToMs;
     }

@@ -132,6 +132,11 @@ final class SiteClock {
         }
 
         @Override
+        public boolean isSilent(SiteClock clock) {
+            return clock.silent || clock.eventTimeMs == NEVER;
+        }
+
+        @Override
         public byte[] encode(SiteClock clock) {
             return ByteBuffer.allocate(BYTES)
                     .put(VERSION)

@@ -216,6 +216,11 @@ final class SiteProgress {
         }
 
         @Override
+        public boolean isSilent(SiteProgress progress) {
+            return progress.partitions.stream().noneMatch(PartitionProgress::awaits);
+        }
+
+        @Override
         public byte[] encode(SiteProgress progress) {
             int partitions = progress.partitions.size();
             ByteBuffer buffer = ByteBuffer.allocate(HEADER_BYTES + PartitionProgress.BYTES * partitions)

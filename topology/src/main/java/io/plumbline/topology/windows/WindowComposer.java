@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.SortedMap;
+import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -47,6 +48,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
     private final WindowsUnderWay<V> underWay;
     private final Set<String> accounted = new HashSet<>();
     private final long application;
+    private final Map<String, Agreement> agreements;
     private long skipped;
     private long lastCheckMs;
     private long stalledNanos;
@@ -58,7 +60,8 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             CommitHook hook,
             String storeName,
             WindowListener listener,
-            WindowsUnderWay<V> underWay) {
+            WindowsUnderWay<V> underWay,
+            Map<String, Agreement> agreements) {
         this.context = context;
         this.settings = settings;
         this.storeName = storeName;
@@ -67,6 +70,8 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         application = PaneMessage.application(context.applicationId());
         panes = context.getStateStore(storeName);
         panes.reset();
+        panes.agree(agreements);
+        this.agreements = agreements;
         lastCheckMs = context.currentSystemTimeMs();
         changed = hook.beforeCommit(context, this::write);
         listener.onState(storeName, task(), panes.size());
@@ -100,10 +105,20 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         }
         String site = new String(key, StandardCharsets.UTF_8);
         try {
-            take(site, PaneMessage.decode(value, application));
+            PaneMessage message = PaneMessage.decode(value, application);
+            requireAgreement(site, record.headers());
+            take(site, message);
         } catch (IllegalArgumentException e) {
             // Stopping would not help: the record would be read again for ever.
             skip(site, String.valueOf(e.getMessage()));
+        }
+    }
+
+    /** Ends this instance where another one makes panes that must not be added to those made here. */
+    private void requireAgreement(String site, Headers headers) {
+        Agreement here = agreements.get(site);
+        if (here != null) {
+            here.require(site, headers);
         }
     }
 

@@ -5,6 +5,7 @@ import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.kafka.TaskProcessor;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.Executor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
@@ -31,6 +32,7 @@ public final class WindowStage {
     private final Map<String, String> logConfig;
     private final WindowListener listener;
     private final SourceWatch watch;
+    private final Map<String, Agreement> agreements = new TreeMap<>();
 
     /**
      * @param dimensions target width of each configured site
@@ -39,6 +41,7 @@ public final class WindowStage {
      * @param sourcePartitions partitions of the activations topic: a window waits for all of them
      * @param logConfig topic settings of the change-logs
      * @param watch tells silence of a site from a source that cannot be read
+     * @param agreed what else than windows and widths all instances must agree on, by site
      */
     public WindowStage(
             WindowSettings settings,
@@ -49,7 +52,8 @@ public final class WindowStage {
             int sourcePartitions,
             Map<String, String> logConfig,
             WindowListener listener,
-            SourceWatch watch) {
+            SourceWatch watch,
+            Map<String, Map<String, String>> agreed) {
         this.settings = settings;
         this.kind = kind;
         this.dimensions = dimensions;
@@ -59,6 +63,8 @@ public final class WindowStage {
         this.logConfig = logConfig;
         this.listener = listener;
         this.watch = watch;
+        dimensions.forEach((site, width) ->
+                agreements.put(site, Agreement.of(settings, width, agreed.getOrDefault(site, Map.of()))));
     }
 
     /** Returns level 1, to run where records are read. */
@@ -66,8 +72,8 @@ public final class WindowStage {
         CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
         return TaskProcessor.supplier(
                 Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()),
-                context ->
-                        new PaneAccumulator(context, settings, hook, PANES_STORE, sourcePartitions, listener, watch));
+                context -> new PaneAccumulator(
+                        context, settings, hook, PANES_STORE, sourcePartitions, listener, watch, agreements));
     }
 
     /**
@@ -117,7 +123,8 @@ public final class WindowStage {
                         hook,
                         WINDOWS_STORE,
                         listener,
-                        new WindowsUnderWay<>(work, executor, listener)));
+                        new WindowsUnderWay<>(work, executor, listener),
+                        agreements));
     }
 
     private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {

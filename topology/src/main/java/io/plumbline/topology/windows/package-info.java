@@ -56,6 +56,11 @@
  * commit instead would stall every commit that follows a close by as much as doing it on the spot. A successor finds
  * the window open and closes it when it begins; only {@code closed_by} may then differ.
  *
+ * <p><b>Agreement.</b> What decides which rows are summed and how windows are cut ({@link
+ * io.plumbline.topology.windows.Agreement}) is stored beside each site's state and is a header of each pane message. An
+ * instance with another one stops. Closing the open panes under the old one instead would make two windows of one, each
+ * with a part of the rows.
+ *
  * <p><b>Layout</b> of the {@code moments} topic: {@link io.plumbline.topology.windows.PaneMessage}; of the stores:
  * {@link io.plumbline.topology.windows.PaneKeys}. Both carry a version byte.
  */

@@ -125,7 +125,8 @@ final class MeasuredMonitor {
                 partitions,
                 Map.of(),
                 silent,
-                SourceWatch.ALWAYS_READ);
+                SourceWatch.ALWAYS_READ,
+                Map.of());
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();

@@ -100,7 +100,8 @@ class HoppingWindowsTest {
                 1,
                 Map.of(),
                 listener,
-                SourceWatch.ALWAYS_READ);
+                SourceWatch.ALWAYS_READ,
+                Map.of());
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();

@@ -93,7 +93,8 @@ class UnknownSiteTest {
                 2,
                 Map.of(),
                 listener,
-                SourceWatch.ALWAYS_READ);
+                SourceWatch.ALWAYS_READ,
+                Map.of());
         Topology topology = new Topology();
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         topology.addSource("moments-source", in, in, "moments");

@@ -117,7 +117,8 @@ final class WindowPipeline implements AutoCloseable {
                     partitions,
                     Map.of(),
                     watcher,
-                    ofDriver -> watch.sight(own));
+                    ofDriver -> watch.sight(own),
+                    Map.of());
             Topology topology = new Topology();
             topology.addSource("activations-source", in, in, "activations");
             topology.addProcessor(

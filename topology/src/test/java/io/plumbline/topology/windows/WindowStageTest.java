@@ -332,7 +332,8 @@ class WindowStageTest {
                 1,
                 Map.of(),
                 windowListener,
-                SourceWatch.ALWAYS_READ);
+                SourceWatch.ALWAYS_READ,
+                Map.of());
         Topology topology = new Topology();
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
