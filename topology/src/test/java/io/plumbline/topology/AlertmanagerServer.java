@@ -33,14 +33,19 @@ public final class AlertmanagerServer implements AutoCloseable {
     /** Starts it and waits until it answers; it sends to {@code webhook}, in groups as quick as a test wants them. */
     public static AlertmanagerServer start(Path folder, InetSocketAddress webhook) throws Exception {
         Path own = Files.createDirectories(folder);
+        Files.copy(configuration().resolveSibling("plumbline.tmpl"), own.resolve("plumbline.tmpl"));
         Files.writeString(
                 own.resolve("alertmanager.yml"),
                 Files.readString(configuration())
                         .replace(
                                 RECEIVER,
-                                RECEIVER
-                                        + "    webhook_configs: [{url: \"http://127.0.0.1:%d/\"}]\n"
-                                                .formatted(webhook.getPort()))
+                                RECEIVER + """
+                                    webhook_configs: [{url: "http://127.0.0.1:%1$d/"}]
+                                    slack_configs:
+                                      - api_url: "http://127.0.0.1:%1$d/"
+                                        title: '{{ template "plumbline.title" . }}'
+                                        text: '{{ template "plumbline.text" . }}'
+                                """.formatted(webhook.getPort()))
                         .replace("group_wait: 30s", "group_wait: 5s")
                         .replace("group_interval: 1m", "group_interval: 5s"));
         int port = EmbeddedBroker.freePort();
@@ -62,13 +67,22 @@ public final class AlertmanagerServer implements AutoCloseable {
         return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
     }
 
-    /** Says that alerts with these labels fire. */
+    /** Says that alerts with these labels fire; the summary of each names its site. */
     public void fire(List<Map<String, String>> alerts) throws IOException, InterruptedException {
         ObjectMapper json = new ObjectMapper();
         int status = program.post(
                 "/api/v2/alerts",
-                json.writeValueAsString(
-                        alerts.stream().map(labels -> Map.of("labels", labels)).toList()));
+                json.writeValueAsString(alerts.stream()
+                        .map(labels -> Map.of(
+                                "labels",
+                                labels,
+                                "annotations",
+                                Map.of(
+                                        "summary",
+                                        labels.get("site") + " is meant",
+                                        "runbook_url",
+                                        "#" + labels.get("alertname"))))
+                        .toList()));
         if (status != 200) {
             throw new IllegalStateException("Alertmanager answered %d to %s".formatted(status, alerts));
         }

@@ -210,11 +210,15 @@ class MonitorTopologyTest extends MonitoredStream {
             logger.detachAppender(log);
             logger.setLevel(null);
         }
-        List<String> reasons = texts(reports(), "reason");
+        List<JsonNode> reports = reports();
+        List<String> reasons = texts(reports, "reason");
+        double times = reports.get(1).get("trigger_value").asDouble()
+                / reports.get(1).get("threshold").asDouble();
+        assertEquals(times, reports.get(1).get("over_threshold").asDouble(), 1e-15);
         assertEquals(
                 List.of(
-                        "WARN site %s has drifted, window from 2023-11-14T22:13:30Z: %s"
-                                .formatted(WatchedFolder.SITE, reasons.get(1)),
+                        "WARN site %s has drifted, %.3g of the threshold, by faithfulness_gap, window from 2023-11-14T22:13:30Z: %s"
+                                .formatted(WatchedFolder.SITE, times, reasons.get(1)),
                         "INFO site %s is aligned again, window from 2023-11-14T22:13:50Z: %s"
                                 .formatted(WatchedFolder.SITE, reasons.get(3))),
                 log.list.stream()

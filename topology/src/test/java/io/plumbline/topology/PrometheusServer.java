@@ -44,7 +44,9 @@ public final class PrometheusServer implements AutoCloseable {
                 global: {scrape_interval: 1s, evaluation_interval: 1s}
                 rule_files: [plumbline-rules.yml]
                 alerting: {alertmanagers: [{static_configs: [{targets: %s}]}]}
-                scrape_configs: [{job_name: plumbline, static_configs: [{targets: %s}]}]
+                scrape_configs:
+                  - job_name: plumbline
+                    static_configs: [{targets: %s, labels: {cluster: one.cluster, namespace: explain}}]
                 """.formatted(
                         alertmanager == null ? "[]" : "[\"127.0.0.1:%d\"]".formatted(alertmanager.getPort()),
                         new ObjectMapper().writeValueAsString(addresses)));

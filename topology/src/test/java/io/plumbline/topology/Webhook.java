@@ -36,10 +36,15 @@ public final class Webhook implements AutoCloseable {
         return http.getAddress();
     }
 
+    /** Returns every notification that came, in order. */
+    public List<JsonNode> notices() {
+        return List.copyOf(notices);
+    }
+
     /** Returns every alert that came, in order, as often as it came. */
     public List<JsonNode> alerts() {
         List<JsonNode> alerts = new ArrayList<>();
-        notices.forEach(notice -> notice.get("alerts").forEach(alerts::add));
+        notices.forEach(notice -> notice.path("alerts").forEach(alerts::add));
         return alerts;
     }
 

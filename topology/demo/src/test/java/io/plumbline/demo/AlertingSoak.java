@@ -91,7 +91,7 @@ class AlertingSoak {
                 String summary = drifted.at("/annotations/summary").asText();
                 assertTrue(
                         summary.matches(SITE
-                                + " has drifted, judged by .* gap is (5\\.9|6\\.0)\\d? of at most 8\\. Requests .*"),
+                                + " has drifted: \\S+ of the threshold, by \\w+\\. .* gap is (5\\.9|6\\.0)\\d? of at most 8\\..*"),
                         summary);
                 assertEquals(
                         "docs/operate/runbook.md#plumblinesitedrifted",

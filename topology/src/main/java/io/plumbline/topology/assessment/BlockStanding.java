@@ -42,6 +42,6 @@ public record BlockStanding(
 
     /** Returns how many times its threshold the deciding statistic is; below 0 where that cannot be said. */
     public double excess() {
-        return value == null || threshold == null || !(threshold > 0.0) ? -1.0 : value / threshold;
+        return Headline.of(trigger, value, threshold).orElse(-1.0);
     }
 }

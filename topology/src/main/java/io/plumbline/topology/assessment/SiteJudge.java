@@ -278,7 +278,7 @@ final class SiteJudge {
                         window,
                         hasDrifted || readings.stream().anyMatch(SiteJudge::isAbove),
                         hasDrifted,
-                        level(DriftJudge.deciding(memory.drift(), readings)));
+                        headline(DriftJudge.deciding(memory.drift(), readings)).orElse(Double.NaN));
         SiteMemory next = new SiteMemory(
                 outcome.state(),
                 warning,
@@ -315,16 +315,13 @@ final class SiteJudge {
                 ask);
     }
 
+    private static Headline headline(Reading deciding) {
+        return Headline.of(deciding.statistic(), deciding.value(), deciding.threshold());
+    }
+
     private @Nullable Breakdown breakdown(Measurement measured) {
         String by = site.settings().breakdownBy();
         return by == null ? null : measured.comparisons().get(by);
-    }
-
-    /** The deciding value as a share of its threshold; NaN where that does not exist. */
-    private static double level(Reading deciding) {
-        Double value = deciding.value();
-        Double threshold = deciding.threshold();
-        return value == null || threshold == null || threshold <= 0.0 ? Double.NaN : value / threshold;
     }
 
     /** The gap of the decoder in service; null where it does not exist or its subspace is not computed yet. */

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import io.plumbline.calibration.Verdict;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -49,5 +50,17 @@ public record TargetsReport(
                         .map(BlockStanding::block)
                         .toList(),
                 blocks);
+    }
+
+    /** Returns the number that stands for the window of all target layers. */
+    public Headline headline() {
+        return Headline.of(trigger, triggerValue, threshold);
+    }
+
+    /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
+    @JsonProperty("over_threshold")
+    @Nullable
+    Double overThreshold() {
+        return headline().overThreshold();
     }
 }

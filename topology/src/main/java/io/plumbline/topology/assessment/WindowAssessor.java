@@ -152,7 +152,12 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         WindowReport report = judgement.report();
         Instant start = Instant.ofEpochMilli(report.windowStartMs());
         if (drifted) {
-            LOG.warn("site {} has drifted, window from {}: {}", report.site(), start, report.reason());
+            LOG.warn(
+                    "site {} has drifted, {}, window from {}: {}",
+                    report.site(),
+                    report.headline().sentence(),
+                    start,
+                    report.reason());
         } else {
             LOG.info("site {} is aligned again, window from {}: {}", report.site(), start, report.reason());
         }

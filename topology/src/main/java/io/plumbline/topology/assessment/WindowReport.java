@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
@@ -104,4 +105,17 @@ public record WindowReport(
         @Nullable Long baselineRevision,
         @Nullable DownstreamReport downstream,
         @Nullable Spectrum spectrum,
-        @JsonUnwrapped GapAssessment geometry) {}
+        @JsonUnwrapped GapAssessment geometry) {
+
+    /** Returns the number that stands for the window. */
+    public Headline headline() {
+        return Headline.of(trigger, triggerValue, threshold);
+    }
+
+    /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
+    @JsonProperty("over_threshold")
+    @Nullable
+    Double overThreshold() {
+        return headline().overThreshold();
+    }
+}

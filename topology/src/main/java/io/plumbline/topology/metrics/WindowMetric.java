@@ -124,14 +124,14 @@ public record WindowMetric(
             "plumbline_deciding_statistic",
             "Value of the statistic that decides in the newest window: of those above their thresholds the farthest above",
             "statistic");
+    public static final WindowMetric OVER_THRESHOLD = family(
+            "plumbline_value_over_threshold",
+            "Value of the statistic that decides in the newest window divided by its threshold: above 1 it counts towards a drift",
+            "statistic");
     public static final WindowMetric WORST_BLOCK = family(
             "plumbline_worst_block",
             "1 for the target layer that stands worst in the newest window of a site with several targets",
             "block");
-    public static final WindowMetric WORST_REQUEST_SHARE = family(
-            "plumbline_worst_request_share_ratio",
-            "While a site is drifted, the farthest requests of its newest window with their shares of the evidence",
-            "request");
     public static final WindowMetric WARNING = family(
             "plumbline_warning",
             "1 while the statistics that warn are above their thresholds in enough of the last windows, else 0");

@@ -15,8 +15,6 @@ import io.plumbline.topology.assessment.SequentialReport;
 import io.plumbline.topology.assessment.StatisticReport;
 import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WindowReport;
-import io.plumbline.topology.assessment.WorstRequest;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -38,6 +36,10 @@ final class WindowValues {
                 .set(WindowMetric.BASELINE_CREATED, seconds(report.baselineCreatedMs()))
                 .set(WindowMetric.BASELINE_REVISION, report.baselineRevision())
                 .set(WindowMetric.DECIDING, report.trigger(), report.triggerValue())
+                .set(
+                        WindowMetric.OVER_THRESHOLD,
+                        report.trigger(),
+                        report.headline().overThreshold())
                 .set(WindowMetric.WARNING, warning(report))
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())
@@ -60,8 +62,6 @@ final class WindowValues {
                     .set(WindowMetric.CHANGED_FEATURES, ActivityChange.MORE_ACTIVE, activity.moreActive());
         }
         addDownstream(snapshot, report.downstream());
-        farthestRequests(report)
-                .forEach((request, share) -> snapshot.set(WindowMetric.WORST_REQUEST_SHARE, request, share));
         addCoverage(snapshot, report.coverage());
         addOrigins(snapshot, report);
         for (SequentialReport sequential : report.sequential()) {
@@ -84,20 +84,6 @@ final class WindowValues {
                 .window(report.windowStartMs(), report.windowEndMs())
                 .set(WindowMetric.WORST_BLOCK, report.worstBlock(), Boolean.TRUE)
                 .build();
-    }
-
-    /**
-     * The farthest requests of a drifted window by name; names that were cut may be the same, and their shares then add
-     * up.
-     */
-    private static Map<String, Double> farthestRequests(WindowReport report) {
-        Map<String, Double> shares = new LinkedHashMap<>();
-        if (report.verdict() == Verdict.DRIFTED && report.worstRequests() != null) {
-            report.worstRequests().stream()
-                    .limit(WorstRequest.NAMED)
-                    .forEach(worst -> shares.merge(worst.printable(), worst.share(), Double::sum));
-        }
-        return shares;
     }
 
     private static void addOrigins(SiteSnapshot.Builder snapshot, WindowReport report) {

@@ -8,6 +8,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.plumbline.topology.AlertmanagerServer;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.ExternalProgram;
+import io.plumbline.topology.Webhook;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -42,6 +43,64 @@ class AlertmanagerIT {
         assertEquals(0, amtool.exitValue(), Files.readString(output));
     }
 
+    @Test
+    void allSitesOfAnAlertAreOneNotificationWithALineForEachAndAnotherInstallationIsAnotherOne() throws Exception {
+        List<Map<String, String>> drifted = new ArrayList<>();
+        for (int site = 0; site < 8; site++) {
+            drifted.add(drifted("production", "layer." + site));
+        }
+        drifted.add(drifted("staging", "layer.0"));
+        try (Webhook webhook = Webhook.start();
+                AlertmanagerServer alertmanager = AlertmanagerServer.start(folder.resolve("am"), webhook.address())) {
+            alertmanager.fire(drifted);
+            await(
+                    () -> webhook.alerts().size() >= drifted.size()
+                            && webhook.notices().size() >= 4,
+                    () -> "came: " + webhook.notices());
+            List<Integer> sizes = new ArrayList<>();
+            List<String> titles = new ArrayList<>();
+            List<String> texts = new ArrayList<>();
+            for (JsonNode notice : webhook.notices()) {
+                if (notice.has("alerts")) {
+                    sizes.add(notice.get("alerts").size());
+                } else {
+                    titles.add(notice.at("/attachments/0/title").asText());
+                    texts.add(notice.at("/attachments/0/text").asText());
+                }
+            }
+            assertEquals(List.of(1, 8), sizes.stream().sorted().toList());
+            titles.sort(null);
+            assertEquals("[FIRING:1] PlumblineSiteDrifted staging plumbline: layer.0", titles.get(0));
+            assertTrue(
+                    titles.get(1)
+                            .matches("\\[FIRING:8] PlumblineSiteDrifted production plumbline:"
+                                    + "( layer\\.\\d,){2} layer\\.\\d and more"),
+                    titles::toString);
+            String eight = texts.stream()
+                    .filter(text -> text.contains("layer.7"))
+                    .findFirst()
+                    .orElseThrow();
+            for (int site = 0; site < 8; site++) {
+                assertTrue(eight.contains("layer.%d is meant\n".formatted(site)), eight);
+            }
+            assertTrue(eight.endsWith("#PlumblineSiteDrifted"), eight);
+        }
+    }
+
+    private static Map<String, String> drifted(String namespace, String site) {
+        return Map.of(
+                "alertname",
+                "PlumblineSiteDrifted",
+                "severity",
+                "critical",
+                "namespace",
+                namespace,
+                "job",
+                "plumbline",
+                "site",
+                site);
+    }
+
     /** Tests each inhibition by the alerts it names: on the same site (or process) held back, on another one sent. */
     @Test
     void everyInhibitedAlertIsHeldBackWhereItsCauseIsTheSameAndOnlyThere() throws Exception {
@@ -74,14 +133,26 @@ class AlertmanagerIT {
             fired.addAll(sent);
             alertmanager.fire(fired);
             await(() -> all(held, alertmanager::inhibits), () -> "not held back, of " + held);
-            // NoProgress of the monitor names no site: what it holds back has no other place.
-            sent.removeIf(alert -> alert.get("alertname").equals("PlumblineNoWindows"));
             await(() -> all(sent, alertmanager::sends), () -> "held back, of " + sent);
 
-            alertmanager.fire(List.of(Map.of("alertname", "PlumblineMonitorAbsent", "severity", "critical")));
+            List<Map<String, String>> absent = sent.stream()
+                    .map(alert -> installation(alert, "PlumblineMonitorAbsent"))
+                    .distinct()
+                    .toList();
+            List<Map<String, String>> elsewhere = List.of(Map.of("alertname", "PlumblineNoWindows", "job", "another"));
+            alertmanager.fire(absent);
+            alertmanager.fire(elsewhere);
             await(() -> all(sent, alertmanager::inhibits), () -> "sent though nothing is scraped, of " + sent);
-            assertTrue(alertmanager.sends(Map.of("alertname", "PlumblineMonitorAbsent")));
+            assertTrue(all(absent, alertmanager::sends));
+            await(() -> all(elsewhere, alertmanager::sends), () -> "held back for another installation");
         }
+    }
+
+    /** An alert of the installation that another one is of. */
+    private static Map<String, String> installation(Map<String, String> other, String name) {
+        Map<String, String> labels = new TreeMap<>(Map.of("alertname", name, "severity", "critical"));
+        List.of("cluster", "namespace", "job").forEach(label -> labels.put(label, other.getOrDefault(label, "")));
+        return labels;
     }
 
     private interface Question {

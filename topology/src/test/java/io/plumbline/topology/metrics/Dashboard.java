@@ -138,6 +138,21 @@ record Dashboard(String file, JsonNode json) {
                 problems.add("a data source that is not the variable: " + source);
             }
         }
+        if (json.path("editable").asBoolean(true)) {
+            problems.add("it is editable, and a change would be lost with the next start");
+        }
+        for (JsonNode variable : json.at("/templating/list")) {
+            String name = variable.get("name").asText();
+            if (variable.path("type").asText().equals("query")
+                    && variable.path("refresh").asInt() != 2) {
+                problems.add("variable " + name + " is not read anew when the time range changes");
+            }
+            if (List.of("job", "instance").contains(name)
+                    && !(variable.path("multi").asBoolean()
+                            && variable.path("allValue").asText().equals(".+"))) {
+                problems.add("variable " + name + " does not take several values, or all of them by .+");
+            }
+        }
         Set<String> variables = new TreeSet<>(BUILT_IN);
         json.at("/templating/list")
                 .forEach(variable -> variables.add(variable.get("name").asText()));

@@ -30,6 +30,7 @@ import java.util.TreeSet;
 import java.util.function.LongFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.header.internals.RecordHeader;
 import org.junit.jupiter.api.AfterAll;
@@ -47,10 +48,16 @@ class DashboardIT {
     private static final byte[] GLOBEX = "tenant=globex".getBytes(StandardCharsets.UTF_8);
     private static final long T0 = 1_700_000_000_000L;
     private static final String PROBES = "plumbline.downstream";
-    private static final Map<String, String> VARIABLES = Map.of("$__rate_interval", "5s", "$instance", ".*");
+    /** Names with all that means something to PromQL, to a regular expression or to Grafana. */
+    private static final String SITE = "models/llama-3.1 \"layer.7\": it's (a)";
+
+    private static final String TARGETS = "models/clt.7 \"it's\"";
 
     /** The sites that may be chosen: what only one with several targets has is asked of that. */
-    private static final List<String> CHOICES = List.of(WatchedFolder.SITE, TargetsFolder.SITE);
+    private static final List<String> CHOICES = List.of(SITE, TARGETS);
+
+    /** Names that no site has here: a query of them has no answer, and is none with a mistake in it. */
+    private static final List<String> ANY_NAME = List.of("blocks.7", "a/b", "back\\slash", "${job}", "[x", "a|b.c");
 
     private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.+), (\\w+)\\)");
 
@@ -90,14 +97,14 @@ class DashboardIT {
                 records.add(record(ActivationRecords.blob(traffic.get(window).apply(time)), time));
             }
         }
-        records.addAll(TargetsFolder.window(T0, Set.of(1)));
-        records.addAll(TargetsFolder.window(T0 + 10_000, Set.of()));
+        records.addAll(renamed(TargetsFolder.window(T0, Set.of(1))));
+        records.addAll(renamed(TargetsFolder.window(T0 + 10_000, Set.of())));
         client.sendAll(records);
         awaitAnswer("plumbline_worst_block{block=\"targets.1\"} == 1");
         awaitAnswer("plumbline_subscriber_decoder_version == 1");
         awaitAnswer("count(plumbline_stage_seconds_count > 0) == %d".formatted(Stage.values().length));
         awaitAnswer("plumbline_state_bytes{store=\"panes\"} > 0");
-        awaitAnswer("plumbline_decoder_swaps_total{site=\"%s\"} == 1".formatted(WatchedFolder.SITE));
+        awaitAnswer("plumbline_decoder_swaps_total{site=`%s`} == 1".formatted(SITE));
     }
 
     /**
@@ -107,6 +114,7 @@ class DashboardIT {
     private static MonitorConfig warning(Path file) throws IOException {
         String yaml = Files.readString(file)
                 .replace("sample: {rows: 512}", "sample: {rows: 2048}")
+                .replace(WatchedFolder.SITE + ":", yaml(SITE) + ":")
                 .replaceAll(
                         "( +)debounce: .*",
                         "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9\n$1breakdown_by: tenant\n$1downstream: {head: h.onnx}")
@@ -118,8 +126,24 @@ class DashboardIT {
                             rank: 4
                             threshold: {share: 0.6}
                             debounce: 1 of 1
-                        """.formatted(TargetsFolder.SITE).indent(2));
+                        """.formatted(yaml(TARGETS)).indent(2));
         return MonitorConfig.parse(yaml, WatchedFolder.FILE, file.getParent());
+    }
+
+    private static String yaml(String name) {
+        return "'" + name.replace("'", "''") + "'";
+    }
+
+    private static List<ProducerRecord<byte[], byte[]>> renamed(List<ProducerRecord<byte[], byte[]>> records) {
+        return records.stream()
+                .map(record -> new ProducerRecord<>(
+                        record.topic(),
+                        record.partition(),
+                        record.timestamp(),
+                        TARGETS.getBytes(StandardCharsets.UTF_8),
+                        record.value(),
+                        record.headers()))
+                .toList();
     }
 
     @AfterAll
@@ -149,9 +173,31 @@ class DashboardIT {
     }
 
     @Test
+    void everyQueryIsOneWhateverSitesJobsAndInstancesAreCalled() throws Exception {
+        for (Dashboard dashboard : Dashboard.all()) {
+            List<String> texts =
+                    new ArrayList<>(List.copyOf(dashboard.variableQueries().values()).stream()
+                            .map(query -> query.replaceAll(LABEL_VALUES.pattern(), "$1"))
+                            .toList());
+            Stream.concat(dashboard.panelQueries().stream(), dashboard.annotations().stream())
+                    .map(Dashboard.Query::expression)
+                    .forEach(texts::add);
+            for (String name : ANY_NAME) {
+                Map<String, String> all =
+                        Map.of("site", name, "job", "a/b.c", "instance", "10.0.0.7:9464|h-1.x:1", "namespace", "n.s");
+                GrafanaVariables variables = new GrafanaVariables(dashboard.json(), all, Map.of());
+                for (String text : texts) {
+                    prometheus.query(variables.into(text)); // a mistake in it is thrown
+                }
+            }
+        }
+    }
+
+    @Test
     void aLegendThatNamesAMissingLabelIsNoticed() throws Exception {
         String text = ExportedMetrics.read("grafana/plumbline-fleet.json");
-        Dashboard mutated = Dashboard.parse("mutated", text.replace("\"{{site}}\"", "\"{{sites}}\""));
+        Dashboard mutated =
+                Dashboard.parse("mutated", text.replace("\"{{site}} ({{job}})\"", "\"{{sites}} ({{job}})\""));
         assertTrue(
                 failures(mutated, true).stream().anyMatch(failure -> failure.contains("no label [sites]")),
                 () -> failures(mutated, false).toString());
@@ -166,14 +212,14 @@ class DashboardIT {
             List<Dashboard.Query> queries = new ArrayList<>(dashboard.panelQueries());
             queries.addAll(dashboard.annotations());
             for (Dashboard.Query query : queries) {
-                String missing = missing(query);
+                String missing = missing(dashboard, query);
                 if (!missing.isEmpty()) {
                     failures.add(query.where() + ": " + missing + ": " + query.expression());
                 }
             }
             for (Map.Entry<String, String> variable :
                     dashboard.variableQueries().entrySet()) {
-                Matcher call = LABEL_VALUES.matcher(variable.getValue());
+                Matcher call = LABEL_VALUES.matcher(chosen(dashboard, SITE).into(variable.getValue()));
                 assertTrue(call.matches(), variable::getValue);
                 if (prometheus.labelValues(call.group(2), call.group(1)).isEmpty()) {
                     failures.add("variable %s has no value: %s".formatted(variable.getKey(), variable.getValue()));
@@ -192,16 +238,12 @@ class DashboardIT {
      * Returns what is wrong with a query's answer, or nothing. A metric that is not there may hide behind
      * {@code or vector(0)}.
      */
-    private static String missing(Dashboard.Query query) throws IOException, InterruptedException {
-        String withoutSite = query.expression();
-        for (Map.Entry<String, String> variable : VARIABLES.entrySet()) {
-            withoutSite = withoutSite.replace(variable.getKey(), variable.getValue());
-        }
-        String expression = withoutSite;
+    private static String missing(Dashboard dashboard, Dashboard.Query query) throws IOException, InterruptedException {
+        String expression = query.expression();
         List<Series> answer = List.of();
         for (String site : CHOICES) {
             if (answer.isEmpty()) {
-                expression = withoutSite.replace("${site:regex}", site).replace("$site", site);
+                expression = chosen(dashboard, site).into(query.expression());
                 answer = ask(expression);
             }
         }
@@ -221,6 +263,11 @@ class DashboardIT {
             }
         }
         return "";
+    }
+
+    /** Chooses one site, the one job, and all of what else can be chosen. */
+    private static GrafanaVariables chosen(Dashboard dashboard, String site) {
+        return new GrafanaVariables(dashboard.json(), Map.of("site", site, "job", "plumbline"), Map.of());
     }
 
     private static List<Series> ask(String expression) throws IOException, InterruptedException {
@@ -252,7 +299,7 @@ class DashboardIT {
                 "activations",
                 0,
                 timestampMs,
-                WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8),
+                SITE.getBytes(StandardCharsets.UTF_8),
                 value,
                 List.of(
                         new RecordHeader("tokens_served", "1000".getBytes(StandardCharsets.UTF_8)),

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import io.plumbline.geometry.Statistic;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.URI;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,7 +33,14 @@ class DashboardsAndRulesTest {
             Pattern.compile("((?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+)\\{([^}]*)}");
     private static final Pattern RECORDED = Pattern.compile("\\b[a-z]+:plumbline_[a-z0-9_]+:[a-z0-9_]+");
     private static final Set<String> RECORDED_NAMES = recordedNames();
-    private static final Set<String> SCRAPE_LABELS = Set.of("instance", "job");
+    private static final Set<String> SCRAPE_LABELS = Set.of("cluster", "namespace", "job", "instance");
+
+    /** What mixes installations: an aggregation that drops their labels, or a match that does not look at them. */
+    private static final Pattern MIXING =
+            Pattern.compile("\\b(?:max|min|sum|count|avg|group)\\b(?= *(?:by )?\\()(?! by \\(cluster, namespace)"
+                    + "|\\bon \\((?!cluster, namespace)");
+
+    private static final String CHOSEN = "cluster=~\"$cluster\",namespace=~\"$namespace\",job=~\"$job\"";
     private static final Pattern RUNBOOK_ENTRY = Pattern.compile("(?ms)^## (Plumbline\\w+)$(.*?)(?=^## |\\z)");
     private static final Pattern LABEL = Pattern.compile("([a-z_]+)\\s*(?:=~|!=|!~|=)");
 
@@ -44,14 +52,22 @@ class DashboardsAndRulesTest {
                 dashboards.stream().map(Dashboard::file).toList());
         for (Dashboard dashboard : dashboards) {
             assertEquals(List.of(), problems(dashboard), dashboard.file());
-            dashboard.panelQueries().forEach(query -> checkQuery(query.where(), query.expression()));
-            dashboard.annotations().forEach(query -> checkQuery(query.where(), query.expression()));
+            List<Dashboard.Query> queries = new ArrayList<>(dashboard.panelQueries());
+            queries.addAll(dashboard.annotations());
+            for (Dashboard.Query query : queries) {
+                checkQuery(query.where(), query.expression());
+                keepsInstallations(query.where(), query.expression());
+                int selectors = ExportedMetrics.namesIn(query.expression()).size();
+                assertTrue(
+                        query.expression().split(Pattern.quote(CHOSEN), -1).length > selectors,
+                        query.where() + " is not of the chosen installation: " + query.expression());
+            }
             dashboard.variableQueries().forEach((name, query) -> checkQuery("variable " + name, query));
         }
         for (Dashboard.Query query : dashboards.get(2).panelQueries()) {
             assertTrue(
-                    query.expression().contains("site=\"$site\"")
-                            || query.expression().contains("site=~\"${site:regex}/targets[.].+\""),
+                    query.expression().contains("site=`${site:raw}`")
+                            || query.expression().contains("site=~`${site:regex}/targets[.].+`"),
                     query.where() + " is not of the chosen site: " + query.expression());
         }
     }
@@ -63,12 +79,15 @@ class DashboardsAndRulesTest {
         mutations.put("\"id\": 2,|\"id\": 1,", "its id is taken");
         mutations.put("\"x\": 4,|\"x\": 3,", "overlaps \"Sites that are drifted\"");
         mutations.put("\"x\": 20,|\"x\": 21,", "outside of the grid");
-        mutations.put("\\$site|\\$sites", "unknown variable $sites");
+        mutations.put("\\$\\{site:|\\${sites:", "unknown variable $sites");
         mutations.put("\"\\$\\{datasource}\"|\"P1809F7CD0C75ACF3\"", "a data source that is not the variable");
         mutations.put("How many sites are drifted now.|", "no description");
         mutations.put("#plumblinenowindows|#plumblinenowindow", "neither an alert of the runbook");
         mutations.put("/d/plumbline-site|/d/plumbline-sites", "nor a dashboard");
-        mutations.put("\"unit\": \"percentunit\",|", "no unit");
+        mutations.put("\"unit\": \"s\",|", "no unit");
+        mutations.put("\"editable\": false|\"editable\": true", "it is editable");
+        mutations.put("\"allValue\": \".[+]\"|\"allValue\": \".*\"", "variable job does not take");
+        mutations.put("\"refresh\": 2|\"refresh\": 1", "is not read anew");
         mutations.forEach((mutation, sentence) -> {
             int cut = mutation.indexOf('|');
             String mutated = text.replaceFirst(mutation.substring(0, cut), mutation.substring(cut + 1));
@@ -104,6 +123,7 @@ class DashboardsAndRulesTest {
     void everyRuleQueriesOnlyExportedMetricsByTheirLabels() throws IOException {
         for (JsonNode rule : rules()) {
             checkQuery(nameOf(rule), rule.get("expr").asText());
+            keepsInstallations(nameOf(rule), rule.get("expr").asText());
             rule.path("annotations").forEach(annotation -> checkQuery("annotation", annotation.asText()));
         }
     }
@@ -169,6 +189,7 @@ class DashboardsAndRulesTest {
         while (block.find()) {
             blocks++;
             checkQuery("the runbook", block.group(1));
+            keepsInstallations("the runbook", block.group(1));
         }
         assertTrue(blocks > 10, "blocks: " + blocks);
     }
@@ -211,6 +232,29 @@ class DashboardsAndRulesTest {
                 WindowMetric.DECODER_VERSION)) {
             assertTrue(shown.contains(essential.metricName()), essential.metricName());
         }
+    }
+
+    private static void keepsInstallations(String where, String query) {
+        Matcher mixing = MIXING.matcher(query);
+        assertFalse(mixing.find(), () -> where + " mixes installations: " + query);
+    }
+
+    @Test
+    void aLinkLeadsToTheSiteThatWasClickedWhateverItIsCalled() throws IOException {
+        String site = "a/b.c&d #7 \"it's\" 100%";
+        JsonNode fleet = Dashboard.all().get(0).json();
+        int links = 0;
+        for (JsonNode url : fleet.findValues("url")) {
+            if (url.asText().startsWith("/d/")) {
+                links++;
+                GrafanaVariables variables =
+                        new GrafanaVariables(fleet, Map.of(), Map.of("site", site, "job", "j.1/x"));
+                String query = URI.create(variables.into(url.asText())).getQuery();
+                assertTrue(query.contains("&var-site=" + site + "&"), query);
+                assertTrue(query.contains("&var-cluster=$__all&var-namespace=$__all&var-job=j.1/x&"), query);
+            }
+        }
+        assertTrue(links > 5, "links: " + links);
     }
 
     private static void checkQuery(String where, String query) {

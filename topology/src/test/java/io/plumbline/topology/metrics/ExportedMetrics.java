@@ -183,7 +183,6 @@ final class ExportedMetrics {
             case "statistic" -> List.of(Statistic.FAITHFULNESS_GAP.label());
             case "angle" -> List.of("smallest", "median", "largest");
             case "reason" -> List.of("token_id", "norm");
-            case "request" -> List.of("invoice-7");
             case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
             case "direction" -> List.of("less_active", "more_active");
             case "moment" -> List.of();

@@ -60,7 +60,7 @@ class PipelineMetersTest {
         assertEquals(0.5, value(snapshot, WindowMetric.SEQUENTIAL_EVIDENCE, "eta"), 1e-12);
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
         assertEquals(5.0, value(snapshot, WindowMetric.DECIDING, "faithfulness_gap"));
-        assertEquals(0.75, value(snapshot, WindowMetric.WORST_REQUEST_SHARE, "chat?17"));
+        assertEquals(1.25, value(snapshot, WindowMetric.OVER_THRESHOLD, "faithfulness_gap"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));
         assertEquals((double) geometry.rows(), value(snapshot, WindowMetric.ROWS, ""));
         assertEquals(0.25, value(snapshot, WindowMetric.PRINCIPAL_ANGLE, "smallest"));
@@ -146,6 +146,9 @@ class PipelineMetersTest {
             String exemplar =
                     "plumbline_drifted_windows_total{site=\"blocks.7\"} 1.0 # {request=\"chat?17\",share=\"0.50\"} 1.0 ";
             assertTrue(openMetrics(metrics).lines().anyMatch(line -> line.startsWith(exemplar)), exemplar);
+            assertTrue(
+                    after.lines().noneMatch(line -> line.contains("chat")),
+                    "a request, whose name a user chose, is a label");
             has(after, "plumbline_drift_change_ratio{change=\"engine_version 0.20\",site=\"blocks.7\"} 0.75");
             has(after, "plumbline_breakdown_faithfulness_gap{site=\"blocks.7\",value=\"acme\"} 4.25");
             has(after, "plumbline_breakdown_whitened_mean_shift{site=\"blocks.7\",value=\"acme\"} 1.75");

@@ -1,0 +1,30 @@
+package io.plumbline.topology.assessment;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+
+import org.junit.jupiter.api.Test;
+
+class HeadlineTest {
+
+    @Test
+    void itSaysHowManyTimesTheThresholdTheStatisticThatDecidesIs() {
+        assertEquals(
+                "1.07 of the threshold, by FVU",
+                Headline.of("reconstruction_fvu_trained", 0.535, 0.5).sentence());
+        assertEquals(
+                "0.640 of the threshold, by faithfulness_gap",
+                Headline.of("faithfulness_gap", 3.2, 5.0).sentence());
+    }
+
+    @Test
+    void thereIsNoneWithoutAValueOrAThresholdThatCanBeDividedBy() {
+        assertNull(Headline.of("kl", null, 5.0).overThreshold());
+        assertNull(Headline.of("kl", 1.0, null).overThreshold());
+        assertNull(Headline.of("delta_ce", 0.1, -0.2).overThreshold());
+        assertNull(Headline.of("delta_ce", 0.1, 0.0).overThreshold());
+        assertEquals(
+                "without a value or a threshold above 0, by delta_ce",
+                Headline.of("delta_ce", 0.1, 0.0).sentence());
+    }
+}
