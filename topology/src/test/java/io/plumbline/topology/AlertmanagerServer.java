@@ -37,9 +37,7 @@ public final class AlertmanagerServer implements AutoCloseable {
         Files.writeString(
                 own.resolve("alertmanager.yml"),
                 Files.readString(configuration())
-                        .replace(
-                                RECEIVER,
-                                RECEIVER + """
+                        .replace(RECEIVER, RECEIVER + """
                                     webhook_configs: [{url: "http://127.0.0.1:%1$d/"}]
                                     slack_configs:
                                       - api_url: "http://127.0.0.1:%1$d/"

@@ -200,7 +200,7 @@ class ChartTest {
         assertEquals(
                 container(set).at("/ports/0/name").asText(),
                 monitor.at("/podMetricsEndpoints/0/port").asText());
-        assertEquals("plumbline", wanted.path(monitor.path("jobLabel").asText()).asText());
+        assertEquals("watch", wanted.path(monitor.path("jobLabel").asText()).asText(), "two releases are two jobs");
     }
 
     @Test

@@ -206,6 +206,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         Map<String, WatchedSite> sites = computed(computing);
         metrics.expect(sites.keySet());
+        metrics.expect(WatchedTargets.of(sites).keySet());
         config.swapRules().forEach((site, rules) -> metrics.decoders().configured(site, rules.mode()));
         WatchedTargets.others(sites).forEach((site, watched) -> metrics.decoders()
                 .trained(site, watched.explainer().decoder().sha256()));
