@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import socket
@@ -9,6 +10,7 @@ import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -203,13 +205,60 @@ def test_bytes_that_are_no_safetensors_are_told_of() -> None:
         assert "cannot be read" in metadata_of(blob)["error"]
 
 
-def test_further_connections_than_it_takes_are_closed_and_idle_ones_too() -> None:
-    with serving(WorkerHead(twice), connections=1, idle_seconds=0.3) as worker:
-        first = connected(worker)
+def test_an_idle_connection_ends() -> None:
+    with serving(WorkerHead(twice), idle_seconds=0.3) as worker, pytest.raises(EOFError):
+        connected(worker).frame()
+
+
+def test_a_new_connection_takes_the_place_of_the_one_that_was_idle_longest() -> None:
+    with serving(WorkerHead(twice), connections=2) as worker:
+        longest, second = connected(worker), connected(worker)
+        second.logits(activations=ROWS)
+        longest.logits(activations=ROWS)
+        second.logits(activations=ROWS)
+        third = connected(worker)
+        with pytest.raises(EOFError):
+            longest.frame()
+        for kept in (second, third):
+            np.testing.assert_array_equal(kept.logits(activations=ROWS).values, 2 * ROWS)
+
+
+def test_a_connection_is_refused_where_all_others_are_at_work() -> None:
+    begun, go = threading.Event(), threading.Event()
+
+    def head(rows: Any) -> Any:
+        begun.set()
+        assert go.wait(20)
+        return rows
+
+    with serving(WorkerHead(head), connections=1) as worker:
+        asking = connected(worker)
+        blob = encode({"activations": tensor_of(ROWS)})
+        asking.socket.sendall(struct.pack("<4sB3xQ", b"PLBW", REQUEST, len(blob)) + blob)
+        assert begun.wait(20)
         with pytest.raises((EOFError, ConnectionResetError)):
             Asking(worker.address).frame()
-        with pytest.raises(EOFError):
-            first.frame()
+        go.set()
+        assert asking.frame()[0] == ANSWER
+
+
+def drip(sender: socket.socket, frame: bytes) -> None:
+    """Sends a byte at a time until the other end closes."""
+    sender.settimeout(0.05)
+    for byte in frame:
+        sender.sendall(bytes([byte]))
+        with contextlib.suppress(TimeoutError):
+            if not sender.recv(1):
+                raise EOFError
+
+
+def test_a_frame_that_comes_byte_by_byte_ends_when_its_time_is_over() -> None:
+    with serving(WorkerHead(twice), transfer_seconds=0.5) as worker:
+        slow = connected(worker)
+        begun = time.monotonic()
+        with pytest.raises((EOFError, ConnectionError)):
+            drip(slow.socket, struct.pack("<4sB3xQ", b"PLBW", REQUEST, 1 << 20) + b"x" * 200)
+        assert time.monotonic() - begun < 5
 
 
 def test_a_request_whose_sender_is_gone_is_not_run() -> None:

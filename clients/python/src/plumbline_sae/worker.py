@@ -23,6 +23,7 @@ import socket
 import struct
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -69,8 +70,9 @@ class WorkerLimits:
 
     Attributes:
         bytes: longest request.
-        connections: at most so many at once; further ones are closed.
-        transfer_seconds: a frame that has begun must have arrived, or have been taken, within it.
+        connections: at most so many at once. Of more, the one that was idle longest is closed: a monitor opens it again
+            when it asks. Where none is idle, the new one is closed.
+        transfer_seconds: the whole of a frame that has begun must have arrived, or have been taken, within it.
         idle_seconds: a connection on which nobody asks is closed after it.
         run_seconds: a run of the head that takes longer ends the process, since nothing else ends it; whoever
             supervises the process starts it again.
@@ -101,7 +103,7 @@ class DownstreamWorker:
         self._limits = limits or WorkerLimits()
         self._socket, self._path = listening(listen)
         self._running = threading.Lock()
-        self._open: set[socket.socket] = set()
+        self._open: dict[socket.socket, float | None] = {}  # since when it is idle; None while a frame is under way
         self._changing = threading.RLock()  # a signal's handler may close while the loop holds it
         self._closed = False
 
@@ -123,10 +125,10 @@ class DownstreamWorker:
                     return
                 raise
             with self._changing:
-                if self._closed or len(self._open) >= self._limits.connections:
+                if self._closed or not self._has_place():
                     connection.close()
                     continue
-                self._open.add(connection)
+                self._open[connection] = time.monotonic()
             threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
 
     def close(self) -> None:
@@ -146,6 +148,24 @@ class DownstreamWorker:
     def __exit__(self, *error: object) -> None:
         self.close()
 
+    def _has_place(self) -> bool:
+        """Returns whether another connection may be taken, after the longest idle one is closed where all are taken."""
+        if len(self._open) < self._limits.connections:
+            return True
+        idle = [(since, connection) for connection, since in self._open.items() if since is not None]
+        if not idle:
+            return False
+        _, longest = min(idle, key=lambda one: one[0])
+        del self._open[longest]
+        _shut(longest)
+        return True
+
+    def _mark(self, connection: socket.socket, since: float | None) -> None:
+        with self._changing:
+            if connection not in self._open:
+                raise _GoneError  # it was idle and has been closed for another
+            self._open[connection] = since
+
     def _serve(self, connection: socket.socket) -> None:
         try:
             width = {} if self._head.width is None else {"width": str(self._head.width)}
@@ -153,33 +173,39 @@ class DownstreamWorker:
             hello |= {"reads": ",".join(self._head.reads)} | width
             self._send(connection, _HELLO, encode({}, hello))
             while True:
+                self._mark(connection, time.monotonic())
                 self._send(connection, *self._answer(connection, self._request(connection)))
         except (OSError, _NoFrameError, _GoneError):
             pass  # whoever asked is gone, or no monitor
         finally:
             with self._changing:
-                self._open.discard(connection)
+                self._open.pop(connection, None)
             connection.close()
 
     def _send(self, connection: socket.socket, kind: int, blob: bytes) -> None:
-        connection.settimeout(self._limits.transfer_seconds)
-        connection.sendall(_FRAME.pack(_MAGIC, kind, len(blob)))
-        connection.sendall(blob)
+        deadline = self._deadline()
+        for part in (_FRAME.pack(_MAGIC, kind, len(blob)), blob):
+            _limit(connection, deadline)
+            connection.sendall(part)
+
+    def _deadline(self) -> float:
+        return time.monotonic() + self._limits.transfer_seconds
 
     def _request(self, connection: socket.socket) -> bytes:
         connection.settimeout(self._limits.idle_seconds)
         first = connection.recv(1)
         if not first:
             raise _GoneError
-        connection.settimeout(self._limits.transfer_seconds)
-        magic, kind, length = _FRAME.unpack(first + _received(connection, _FRAME.size - 1))
+        self._mark(connection, None)
+        deadline = self._deadline()
+        magic, kind, length = _FRAME.unpack(first + _received(connection, _FRAME.size - 1, deadline))
         if magic != _MAGIC or kind != _REQUEST:
             raise _NoFrameError
         if length > self._limits.bytes:
             sentence = f"a request of {length} bytes, this worker takes {self._limits.bytes}; see --max-megabytes"
             self._send(connection, _ERROR, encode({}, {"error": sentence}))
             raise _NoFrameError
-        return _received(connection, length)
+        return _received(connection, length, deadline)
 
     def _answer(self, connection: socket.socket, blob: bytes) -> tuple[int, bytes]:
         try:
@@ -235,10 +261,19 @@ def _checked(logits: Tensor, rows: int) -> Tensor:
     return logits
 
 
-def _received(connection: socket.socket, length: int) -> bytes:
-    """Reads so many bytes; memory is taken as they come, not as they were announced."""
+def _limit(connection: socket.socket, deadline: float) -> None:
+    """Lets the next call wait until the deadline and no longer."""
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise _GoneError
+    connection.settimeout(left)
+
+
+def _received(connection: socket.socket, length: int, deadline: float) -> bytes:
+    """Reads so many bytes by the deadline; memory is taken as they come, not as they were announced."""
     parts: list[bytes] = []
     while length:
+        _limit(connection, deadline)
         part = connection.recv(min(length, _PIECE))
         if not part:
             raise _GoneError
