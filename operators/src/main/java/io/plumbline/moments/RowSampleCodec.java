@@ -1,5 +1,6 @@
 package io.plumbline.moments;
 
+import io.plumbline.wire.DType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -17,16 +18,21 @@ import org.jspecify.annotations.Nullable;
  *      9     4  target width t, or 0 when the target is the activation
  *     13     4  rows in this part
  *     17     8  largest hash up to which every row is known, {@link RowSample#limitTo}
- *     25        per row: hash (8), request (8), event time in ms (8), a float32 activations, t float32 targets
+ *     25     1  type of the values: 0 float32, 1 bfloat16, 2 float16
+ *     26        per row: hash (8), request (8), event time in ms (8), a activations, t targets
  * </pre>
+ *
+ * <p>Values take 16 bits where all of the sample are such numbers, as those of most models are: no bit is lost, and what
+ * is written at every commit and sent with every pane is half as large.
  *
  * <p>The length must be exactly what header and rows imply; lengths are compared before anything is allocated.
  */
 final class RowSampleCodec {
 
     private static final byte VERSION = 1;
-    private static final int HEADER_BYTES = 25;
+    private static final int HEADER_BYTES = 26;
     private static final int ROW_HEADER_BYTES = 24;
+    private static final List<DType> TYPES = List.of(DType.F32, DType.BF16, DType.F16);
 
     record Part(int capacity, long limit, List<SampledRow> rows) {}
 
@@ -38,7 +44,8 @@ final class RowSampleCodec {
         if (rows.isEmpty()) {
             return parts;
         }
-        long rowBytes = rowBytes(rows.get(0).activation().length, targetWidth(rows.get(0)));
+        DType type = smallestType(rows);
+        long rowBytes = rowBytes(rows.get(0).activation().length, targetWidth(rows.get(0)), type);
         long rowsPerPart = (maxBytesPerPart - HEADER_BYTES) / rowBytes;
         if (rowsPerPart < 1) {
             throw new IllegalArgumentException("a part of %d bytes cannot hold a row of %d and its header of %d"
@@ -46,13 +53,27 @@ final class RowSampleCodec {
         }
         for (int from = 0; from < rows.size(); ) {
             int to = (int) Math.min(from + rowsPerPart, rows.size());
-            parts.add(encode(capacity, limit, rows.subList(from, to), rowBytes));
+            parts.add(encode(capacity, limit, rows.subList(from, to), type, rowBytes));
             from = to;
         }
         return parts;
     }
 
-    private static byte[] encode(int capacity, long limit, List<SampledRow> rows, long rowBytes) {
+    private static DType smallestType(List<SampledRow> rows) {
+        for (DType type : TYPES) {
+            if (type != DType.F32 && rows.stream().allMatch(row -> holds(type, row))) {
+                return type;
+            }
+        }
+        return DType.F32;
+    }
+
+    private static boolean holds(DType type, SampledRow row) {
+        float[] target = row.target();
+        return type.holds(row.activation()) && (target == null || type.holds(target));
+    }
+
+    private static byte[] encode(int capacity, long limit, List<SampledRow> rows, DType type, long rowBytes) {
         ByteBuffer buffer = ByteBuffer.allocate(Math.toIntExact(HEADER_BYTES + rows.size() * rowBytes))
                 .order(ByteOrder.LITTLE_ENDIAN);
         buffer.put(VERSION)
@@ -60,11 +81,12 @@ final class RowSampleCodec {
                 .putInt(rows.get(0).activation().length)
                 .putInt(targetWidth(rows.get(0)))
                 .putInt(rows.size())
-                .putLong(limit);
+                .putLong(limit)
+                .put((byte) TYPES.indexOf(type));
         for (SampledRow row : rows) {
             buffer.putLong(row.hash()).putLong(row.request()).putLong(row.timestampMs());
-            putFloats(buffer, row.activation());
-            putFloats(buffer, row.target());
+            putValues(buffer, type, row.activation());
+            putValues(buffer, type, row.target());
         }
         return buffer.array();
     }
@@ -85,13 +107,20 @@ final class RowSampleCodec {
         int targetWidth = buffer.getInt();
         int count = buffer.getInt();
         long limit = buffer.getLong();
+        int type = buffer.get();
+        if (type < 0 || type >= TYPES.size()) {
+            throw new IllegalArgumentException(
+                    "row sample with values of type %d: this program knows 0 to %d; not merged"
+                            .formatted(type, TYPES.size() - 1));
+        }
+        DType values = TYPES.get(type);
         if (capacity < 1 || activationWidth < 1 || targetWidth < 0 || count < 0 || count > capacity) {
             throw new IllegalArgumentException(
                     "row sample of capacity %d, activation width %d, target width %d, %d rows: not merged"
                             .formatted(capacity, activationWidth, targetWidth, count));
         }
         // By division: the product of a hostile count and width can exceed a long.
-        long rowBytes = rowBytes(activationWidth, targetWidth);
+        long rowBytes = rowBytes(activationWidth, targetWidth, values);
         int payload = buffer.remaining();
         if (payload % rowBytes != 0 || payload / rowBytes != count) {
             throw new IllegalArgumentException(
@@ -103,15 +132,15 @@ final class RowSampleCodec {
             long hash = buffer.getLong();
             long request = buffer.getLong();
             long timestampMs = buffer.getLong();
-            float[] activation = getFloats(buffer, activationWidth);
-            float[] target = targetWidth == 0 ? null : getFloats(buffer, targetWidth);
+            float[] activation = values.floats(buffer, activationWidth);
+            float[] target = targetWidth == 0 ? null : values.floats(buffer, targetWidth);
             rows.add(new SampledRow(hash, request, timestampMs, activation, target));
         }
         return new Part(capacity, limit, rows);
     }
 
-    private static long rowBytes(int activationWidth, int targetWidth) {
-        return ROW_HEADER_BYTES + 4L * activationWidth + 4L * targetWidth;
+    private static long rowBytes(int activationWidth, int targetWidth, DType type) {
+        return ROW_HEADER_BYTES + (long) type.bytes() * activationWidth + (long) type.bytes() * targetWidth;
     }
 
     private static int targetWidth(SampledRow row) {
@@ -119,17 +148,9 @@ final class RowSampleCodec {
         return target == null ? 0 : target.length;
     }
 
-    private static void putFloats(ByteBuffer buffer, float @Nullable [] values) {
+    private static void putValues(ByteBuffer buffer, DType type, float @Nullable [] values) {
         if (values != null) {
-            buffer.asFloatBuffer().put(values);
-            buffer.position(buffer.position() + 4 * values.length);
+            type.put(buffer, values);
         }
-    }
-
-    private static float[] getFloats(ByteBuffer buffer, int count) {
-        float[] values = new float[count];
-        buffer.asFloatBuffer().get(values);
-        buffer.position(buffer.position() + 4 * count);
-        return values;
     }
 }

@@ -39,6 +39,19 @@ public enum DType {
         return this != I64 && this != I32;
     }
 
+    /** Returns whether every value is one of this type, so that writing and reading it again changes no bit. */
+    public boolean holds(float[] values) {
+        for (float value : values) {
+            int bits = Float.floatToRawIntBits(value);
+            boolean same =
+                    this == BF16 ? (bits & 0xFFFF) == 0 : Float.floatToRawIntBits((float) rounded(value)) == bits;
+            if (!same) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     /** Writes one value at the buffer's position. For the integer types the value must be a whole number in range. */
     void put(ByteBuffer target, double value) {
         switch (this) {
@@ -48,6 +61,46 @@ public enum DType {
             case BF16 -> target.putShort(narrow(value, BF16_FRACTION_BITS, BF16_SMALLEST_EXPONENT, BF16_INFINITY));
             case I64, I32 -> throw new IllegalArgumentException("a matrix of doubles cannot be written as " + this);
         }
+    }
+
+    /** Writes numbers at the buffer's position; each is rounded to nearest where this type does not hold it. */
+    public void put(ByteBuffer target, float[] values) {
+        switch (this) {
+            case F32 -> {
+                target.asFloatBuffer().put(values);
+                target.position(target.position() + Float.BYTES * values.length);
+            }
+            default -> {
+                for (float value : values) {
+                    put(target, value);
+                }
+            }
+        }
+    }
+
+    /** Reads numbers of a floating-point type of at most 32 bits from the buffer's position on, which is exact. */
+    public float[] floats(ByteBuffer source, int count) {
+        float[] values = new float[count];
+        switch (this) {
+            case F32 -> {
+                source.asFloatBuffer().get(values);
+                source.position(source.position() + Float.BYTES * count);
+            }
+            case F16 -> {
+                for (int i = 0; i < count; i++) {
+                    values[i] = fromHalf(source.getShort());
+                }
+            }
+            case BF16 -> {
+                for (int i = 0; i < count; i++) {
+                    values[i] = fromBrain(source.getShort());
+                }
+            }
+            case F64, I64, I32 ->
+                throw new IllegalArgumentException(
+                        "numbers of type %s are no floats of 32 bits or fewer".formatted(this));
+        }
+        return values;
     }
 
     /**

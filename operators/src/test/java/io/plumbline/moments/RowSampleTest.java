@@ -5,15 +5,19 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.wire.DType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import org.apache.commons.math3.stat.inference.ChiSquareTest;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class RowSampleTest {
 
@@ -134,7 +138,7 @@ class RowSampleTest {
             float[] activation = {i, -0.0f, Float.MIN_VALUE};
             sample.offer(RowSample.hash(record(i), 0), i, 1_700_000_000_000L + i, activation, new float[] {i + 0.5f});
         }
-        List<byte[]> parts = sample.encode(25 + 3 * (24 + 16));
+        List<byte[]> parts = sample.encode(26 + 3 * (24 + 16));
         assertEquals(4, parts.size());
         RowSample read = RowSample.ofCapacity(10);
         parts.forEach(read::mergeEncoded);
@@ -148,7 +152,52 @@ class RowSampleTest {
             assertArrayEquals(expected.target(), actual.target());
         }
         assertEquals(List.of(), RowSample.ofCapacity(10).encode(100));
-        assertThrows(IllegalArgumentException.class, () -> sample.encode(25 + 39));
+        assertThrows(IllegalArgumentException.class, () -> sample.encode(26 + 39));
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"BF16", "F16"})
+    void rowsOfSixteenBitNumbersTakeTwoBytesAValueAndKeepEveryBit(DType type) {
+        RowSample sample = RowSample.ofCapacity(10);
+        Random random = new Random(5);
+        for (int i = 0; i < 10; i++) {
+            float[] activation = new float[64];
+            for (int j = 0; j < activation.length; j++) {
+                activation[j] = (float) type.rounded(random.nextGaussian() * Math.pow(2, random.nextInt(40) - 28));
+            }
+            activation[0] = -0.0f;
+            sample.offer(i, 7, 0, activation, new float[] {0.5f});
+        }
+        List<byte[]> parts = sample.encode(10_000);
+        assertEquals(26 + 10 * (24 + 2 * 65), parts.get(0).length);
+        RowSample read = RowSample.ofCapacity(10);
+        parts.forEach(read::mergeEncoded);
+        for (int i = 0; i < 10; i++) {
+            assertArrayEquals(
+                    bits(sample.rows().get(i).activation()),
+                    bits(read.rows().get(i).activation()));
+            assertArrayEquals(sample.rows().get(i).target(), read.rows().get(i).target());
+        }
+    }
+
+    @Test
+    void oneValueThatNeedsMoreBitsKeepsAllOfThemAsFloats() {
+        RowSample sample = RowSample.ofCapacity(2);
+        sample.offer(1, 7, 0, new float[] {1, 2}, new float[] {3});
+        sample.offer(2, 7, 0, new float[] {1, 2}, new float[] {Math.nextUp(3f)});
+        byte[] part = sample.encode(1000).get(0);
+        assertEquals(26 + 2 * (24 + 4 * 3), part.length);
+        RowSample read = RowSample.ofCapacity(2);
+        read.mergeEncoded(part);
+        assertArrayEquals(new float[] {Math.nextUp(3f)}, read.rows().get(1).target());
+    }
+
+    private static int[] bits(float[] values) {
+        int[] bits = new int[values.length];
+        for (int i = 0; i < values.length; i++) {
+            bits[i] = Float.floatToRawIntBits(values[i]);
+        }
+        return bits;
     }
 
     @Test
@@ -166,6 +215,8 @@ class RowSampleTest {
         refused(receiver, patchedInt(good, 9, -1)); // a negative width
         refused(receiver, patchedInt(good, 13, 1)); // fewer rows than bytes
         refused(receiver, patchedInt(good, 13, 3)); // more rows than the capacity
+        refused(receiver, patched(good, 25, 3)); // values of no known type
+        refused(receiver, patched(good, 25, 0)); // of a type of another width
         refused(RowSample.ofCapacity(1), patchedInt(good, 1, 1)); // more rows than its own capacity
         byte[] huge = patchedInt(patchedInt(good, 5, Integer.MAX_VALUE), 1, Integer.MAX_VALUE);
         refused(RowSample.ofCapacity(Integer.MAX_VALUE), patchedInt(huge, 13, Integer.MAX_VALUE));

@@ -142,7 +142,7 @@ final class CheckCommand implements Callable<Integer> {
         }
         CapacityEstimate estimate = CapacityEstimate.of(
                 monitor, Memory.deployment(partitionsOr1(monitor), instances, spread, standbys(monitor, out)), bytes);
-        Memory.print(out, estimate, bytes);
+        Memory.print(out, monitor, estimate, bytes);
         Optional<String> refusal = Memory.refusal(monitor, estimate, bytes);
         refusal.ifPresent(err::println);
         return refusal.isPresent() ? 1 : 0;

@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Amounts;
+import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
@@ -14,6 +15,7 @@ import java.util.Locale;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.kafka.streams.StreamsConfig;
 
 /** Shows a {@link CapacityEstimate} beside the heap there is, and says what to change where it does not fit. */
 final class Memory {
@@ -48,7 +50,7 @@ final class Memory {
     }
 
     /** Prints what one instance needs, and what the application writes. */
-    static void print(PrintWriter out, CapacityEstimate estimate, long heap) {
+    static void print(PrintWriter out, MonitorConfig config, CapacityEstimate estimate, long heap) {
         Deployment deployment = estimate.deployment();
         out.println("memory of one monitor of %d, %s, %s, rows of a site %s:"
                 .formatted(
@@ -80,6 +82,13 @@ final class Memory {
                                     : ""),
                     text(written.bytesPerDay()));
         }
+        out.print("""
+                  This is the most, of rows of float32. It is mostly sampled rows, each written when it enters the sample:
+                  rows of bfloat16 or float16 take half. Two keys turn it down:
+                    sample.rows (%d): half of them write half of it
+                    kafka: monitor.commit.interval.ms (%s): a longer one writes less of rows that leave the sample again
+                """.formatted(
+                config.sampleRows(), StreamsSettings.monitor(config).get(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG)));
     }
 
     private static void rows(PrintWriter out, List<Part> parts) {
