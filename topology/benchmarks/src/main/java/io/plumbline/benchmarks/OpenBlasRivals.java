@@ -17,7 +17,8 @@ final class OpenBlasRivals implements KernelRivals {
         try {
             OpenBlas.bind();
         } catch (UnsatisfiedLinkError e) {
-            reason = "OpenBLAS is not here (%s); install libopenblas0".formatted(e.getMessage());
+            // What the linker says is the whole search path, thousands of characters.
+            reason = "OpenBLAS is not installed: left out. On Debian: apt-get install libopenblas0-pthread";
         }
         missing = reason;
     }
