@@ -113,18 +113,23 @@ final class DemoCommand implements Callable<Integer> {
             }
         }
         int code;
-        try (Stage demo = live
-                ? new LiveDemo(out, timeoutSeconds, new LiveDemo.Asked(model, texts, sentence))
-                : new Demo(out, timeoutSeconds, Desktops::open)) {
+        try (KafkaLog kafka = KafkaLog.keptBack();
+                Stage demo = live
+                        ? new LiveDemo(out, timeoutSeconds, new LiveDemo.Asked(model, texts, sentence))
+                        : new Demo(out, timeoutSeconds, Desktops::open)) {
             // Ctrl-C: what was started must not outlive the process.
             Runtime.getRuntime().addShutdownHook(new Thread(demo::stop, "stop-demo"));
             try {
                 code = play(demo, out);
+                if (code != ExitCodes.FINE) {
+                    kafka.print(out);
+                }
             } catch (Throwable e) {
                 if (demo.isStopping()) {
                     // What it was in the middle of fails in many ways, and none is news.
                     return ExitCodes.FAILURE;
                 }
+                kafka.print(out);
                 throw e;
             }
         }
