@@ -13,7 +13,9 @@ import org.apache.kafka.streams.processor.StreamPartitioner;
  */
 public final class GroupPartitioner implements StreamPartitioner<byte[], byte[]> {
 
+    // The other method, which knows the headers, calls this one, and this one is still abstract.
     @Override
+    @SuppressWarnings("removal")
     public Optional<Set<Integer>> partitions(String topic, byte[] key, byte[] value, int partitions) {
         String group = TargetSites.groupOf(new String(key, StandardCharsets.UTF_8));
         byte[] together = group == null ? key : group.getBytes(StandardCharsets.UTF_8);

@@ -31,6 +31,7 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.apache.kafka.common.utils.AppInfoParser;
 import org.apache.kafka.streams.KafkaStreams;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -147,10 +148,12 @@ class MonitorServerTest {
             String scrape = get("/metrics").body();
             has(
                     scrape,
-                    "kafka_stream_thread_process_rate{kafka_version=\"4.3.1\",thread_id=\"monitor-StreamThread-1\"} ");
+                    "kafka_stream_thread_process_rate{kafka_version=\"" + AppInfoParser.getVersion()
+                            + "\",thread_id=\"monitor-StreamThread-1\"} ");
             has(
                     scrape,
-                    "kafka_stream_thread_process_rate{kafka_version=\"4.3.1\",thread_id=\"monitor-StreamThread-2\"} ");
+                    "kafka_stream_thread_process_rate{kafka_version=\"" + AppInfoParser.getVersion()
+                            + "\",thread_id=\"monitor-StreamThread-2\"} ");
             Set<String> allowed = StreamsMeters.ALLOWED.stream()
                     .map(name -> name.replace('.', '_'))
                     .collect(Collectors.toSet());
