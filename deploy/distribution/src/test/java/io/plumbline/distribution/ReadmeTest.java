@@ -17,6 +17,7 @@ import java.util.TreeSet;
 import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,7 +32,7 @@ class ReadmeTest {
     private static final int LINES = 200;
     private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
     private static final Path HOT_SWAP =
-            Repository.path("topology/src/test/java/io/plumbline/topology/emission/HotSwapExample.java");
+            Repository.path("topology/client/example/src/main/java/FollowDecoders.java");
     private static final Path PACKAGE = Repository.path("clients/python/src/plumbline_sae/__init__.py");
 
     @Test
@@ -118,12 +119,15 @@ class ReadmeTest {
         return blocks.get(0).code().strip();
     }
 
+    /** Returns what stands between the marks, an empty line between two of such places. */
     private static String marked(Path file, String comment) throws IOException {
-        String source = Files.readString(file);
         String begin = comment + "README begins";
-        return source.substring(source.indexOf(begin) + begin.length(), source.indexOf(comment + "README ends"))
-                .stripIndent()
-                .strip();
+        return Stream.of(Files.readString(file).split(begin, -1))
+                .skip(1)
+                .map(part -> part.substring(0, part.indexOf(comment + "README ends"))
+                        .stripIndent()
+                        .strip())
+                .collect(Collectors.joining("\n\n"));
     }
 
     private static Set<String> found(Pattern pattern, String text, int group) {
