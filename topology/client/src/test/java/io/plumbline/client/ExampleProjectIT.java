@@ -61,23 +61,23 @@ class ExampleProjectIT {
             WatchedFolder.create(folder, broker.bootstrapServers());
             Path explainer = folder.resolve("explainer");
             Decoder trained = Explainer.read(explainer).decoder();
-            client.send(DecoderRecords.of("decoders", WatchedFolder.SITE, 3, trained.sha256(), trained));
+            Decoder adapted = new Decoder(trained.weights(), new double[trained.dimension()]);
+            client.send(DecoderRecords.of("decoders", "encoder.layer.2", 3, trained.sha256(), adapted));
             Process example = new ProcessBuilder(
                             Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                             "-cp",
                             classes + File.pathSeparator + classPath,
                             "FollowDecoders",
                             broker.bootstrapServers(),
-                            WatchedFolder.SITE,
                             explainer.toString())
                     .redirectErrorStream(true)
                     .start();
             try (BufferedReader lines = example.inputReader()) {
                 String said = lines.lines()
-                        .takeWhile(line -> !line.equals("version 3 is in service"))
+                        .takeWhile(line -> !line.equals("a decoder is in service, sha256 " + adapted.sha256()))
                         .collect(Collectors.joining("\n"));
                 assertTrue(example.isAlive(), said);
-                assertTrue(said.contains("serving " + WatchedFolder.FEATURES + " features"), said);
+                assertTrue(said.contains("encoding " + WatchedFolder.FEATURES + " features"), said);
             } finally {
                 example.destroyForcibly().waitFor(20, TimeUnit.SECONDS);
             }

@@ -89,7 +89,7 @@ final class ConsoleApi {
     }
 
     private static ConsoleViews.Spark spark(WindowPoint point) {
-        return new ConsoleViews.Spark(point.windowEndMs(), point.triggerValue(), point.threshold(), point.verdict());
+        return new ConsoleViews.Spark(point.windowEndMs(), point.overThreshold(), point.verdict());
     }
 
     private static Long since(List<WindowPoint> windows, Verdict verdict) {

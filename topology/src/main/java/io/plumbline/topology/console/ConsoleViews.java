@@ -69,12 +69,9 @@ final class ConsoleViews {
             @Nullable RowAccount rows,
             List<Spark> recent) {}
 
-    /** A point of a sparkline: the statistic the verdict rests on, beside its threshold. */
+    /** A point of a sparkline: how many times its threshold the statistic is that the verdict rests on. */
     record Spark(
-            long windowEndMs,
-            @Nullable Double value,
-            @Nullable Double threshold,
-            Verdict verdict) {}
+            long windowEndMs, @Nullable Double overThreshold, Verdict verdict) {}
 
     /** The answer of {@code /api/sites/SITE/windows}. */
     record Windows(int schema, String site, List<WindowPoint> windows) {}

@@ -27,6 +27,7 @@ final class StaticFiles {
             "dom.js",
             "format.js",
             "sites.js",
+            "overview.js",
             "site.js",
             "chart.js",
             "windows.js",

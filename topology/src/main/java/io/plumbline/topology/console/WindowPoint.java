@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  * One window as a chart needs it. In JSON its keys are those of {@link WindowReport} where both have them, every {@link
  * Statistic} among them; a number that is undefined in the window is null.
  *
+ * @param headline how many times its threshold the deciding statistic is, and which, in words
  * @param statistics those that trigger or warn, each with its threshold
  * @param numbers the statistics that exist in the window; flat in JSON, see {@link #flat()}
  * @param reconstructionFvu of the decoder in service
@@ -36,6 +37,8 @@ public record WindowPoint(
         String trigger,
         @Nullable Double triggerValue,
         @Nullable Double threshold,
+        @Nullable Double overThreshold,
+        String headline,
         @JsonIgnore Map<Statistic, Double> numbers,
         @Nullable Double gapThreshold,
         @Nullable Boolean gapUpperBoundVacuous,
@@ -77,6 +80,8 @@ public record WindowPoint(
                 report.trigger(),
                 report.triggerValue(),
                 report.threshold(),
+                report.headline().overThreshold(),
+                report.headline().sentence(),
                 numbers(geometry),
                 gapThreshold(report),
                 geometry.isVacuous(Statistic.GAP_UPPER_BOUND),

@@ -1,6 +1,7 @@
 import { byId, h, say } from "./dom.js";
 import { follow, get, Refresh, RETRY_MS, siteUrl } from "./feed.js";
 import { ago, words } from "./format.js";
+import { overview } from "./overview.js";
 import { refused, SiteList } from "./sites.js";
 import { SitePage } from "./site.js";
 
@@ -16,25 +17,25 @@ function selectedName() {
   return null;
 }
 
-/** Without a choice the site that needs one most. */
-function worst() {
-  const rank = { drifted: 0, undecided: 1, aligned: 2 };
-  return [...state.sites.values()].sort((a, b) => (rank[a.newest?.verdict] ?? 3) - (rank[b.newest?.verdict] ?? 3))[0];
-}
-
 function route() {
   const name = selectedName();
   document.body.classList.toggle("chosen", name !== null);
-  const summary = name === null ? worst() : state.sites.get(name);
+  const summary = name === null ? undefined : state.sites.get(name);
+  list.select(summary?.site);
   if (!summary) {
+    state.page?.close();
     state.page = null;
     state.selected = null;
-    byId("main").replaceChildren(h("p", { class: "empty" }, name === null
-      ? "The configuration names no site."
-      : `No site “${name}” is configured here. The list shows those that are.`));
+    document.title = "Plumbline";
+    if (name !== null) {
+      byId("main").replaceChildren(h("p", { class: "empty" }, `No site “${name}” is configured here. The list shows those that are.`));
+    } else if (state.sites.size === 0) {
+      byId("main").replaceChildren(h("p", { class: "empty" }, "The configuration names no site."));
+    } else {
+      overview(byId("main"), [...state.sites.values()], state.overview);
+    }
     return;
   }
-  list.select(summary.site);
   if (state.selected !== summary.site || !state.page) {
     state.selected = summary.site;
     state.page?.close();
@@ -136,7 +137,7 @@ function onWindow({ site, window }) {
     summary.heard_ms = Date.now();
     summary.windows += 1;
     summary.recent = [...summary.recent, {
-      window_end_ms: window.window_end_ms, value: window.trigger_value, threshold: window.threshold, verdict: window.verdict,
+      window_end_ms: window.window_end_ms, over_threshold: window.over_threshold, verdict: window.verdict,
     }].slice(-SPARKS);
   }
   show();

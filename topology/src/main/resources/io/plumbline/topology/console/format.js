@@ -36,3 +36,6 @@ export const ago = (ms) => `${span(Date.now() - ms)} ago`;
 export const words = (name) => name.replaceAll("_", " ").replace("fvu", "FVU");
 
 export const decoder = (version) => (version === 0 ? "trained" : `v${version}`);
+
+/** How many times its threshold the deciding statistic is, and which: what the log and the alerts say. */
+export const headline = (w) => words(w.headline);

@@ -253,8 +253,8 @@ export class SitePage {
 
 function figures(w, s) {
   return [
+    [`${words(w.trigger)} over its threshold`, number(w.over_threshold, 2), ` ${number(w.trigger_value)} of ${number(w.threshold)}`],
     ["gap", number(w.faithfulness_gap), ` of ${number(w.largest_gap, 2)} at most`],
-    [w.trigger === GAP ? "threshold" : words(w.trigger), w.trigger === GAP ? number(w.threshold) : `${number(w.trigger_value)} / ${number(w.threshold)}`],
     ["bounds", `${number(w.gap_lower_bound, 2)} – ${number(w.gap_upper_bound, 2)}`, w.gap_upper_bound_vacuous ? " upper says nothing" : null],
     ["request shift", number(w.request_shift, 2)],
     ["request FVU", number(w.request_fvu, 2)],

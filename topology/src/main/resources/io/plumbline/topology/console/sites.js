@@ -1,39 +1,47 @@
 import { command, h, svg } from "./dom.js";
-import { ago, count, decoder, number, words } from "./format.js";
+import { ago, count, decoder, headline, words } from "./format.js";
 
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** The statistic the verdict rests on, its threshold, and where it was drifted. */
+/** How many times its threshold the deciding statistic is, whichever it is: 1 is the threshold, and where it was drifted. */
 export function sparkline(points) {
-  const values = points.flatMap((p) => [p.value, p.threshold]).filter((v) => v !== null);
+  const values = points.map((p) => p.over_threshold).filter((v) => v !== null);
   const root = svg("svg", { class: "spark", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, "aria-hidden": "true", preserveAspectRatio: "none" });
   if (values.length === 0) return root;
-  const low = Math.min(...values);
-  const high = Math.max(...values);
+  const low = Math.min(...values, 1);
+  const high = Math.max(...values, 1);
   const x = (i) => (points.length === 1 ? WIDTH / 2 : (i * (WIDTH - 4)) / (points.length - 1) + 2);
   const y = (v) => (high === low ? HEIGHT / 2 : HEIGHT - 3 - ((v - low) * (HEIGHT - 6)) / (high - low));
-  const path = (key) => {
-    let pen = "M";
-    return points.map((p, i) => {
-      if (p[key] === null) { pen = "M"; return ""; }
-      const step = `${pen}${x(i).toFixed(1)} ${y(p[key]).toFixed(1)}`;
-      pen = "L";
-      return step;
-    }).join("");
-  };
+  let pen = "M";
+  const path = points.map((p, i) => {
+    if (p.over_threshold === null) { pen = "M"; return ""; }
+    const step = `${pen}${x(i).toFixed(1)} ${y(p.over_threshold).toFixed(1)}`;
+    pen = "L";
+    return step;
+  }).join("");
   const wide = points.length === 1 ? WIDTH : (WIDTH - 4) / (points.length - 1);
   points.forEach((p, i) => {
     if (p.verdict !== "aligned") {
       root.append(svg("rect", { class: `tint ${p.verdict}`, x: Math.max(0, x(i) - wide / 2), y: 0, width: wide, height: HEIGHT }));
     }
   });
-  root.append(svg("path", { class: "threshold", d: path("threshold") }), svg("path", { class: "value", d: path("value") }));
+  root.append(svg("path", { class: "threshold", d: `M0 ${y(1).toFixed(1)}H${WIDTH}` }), svg("path", { class: "value", d: path }));
   const last = points[points.length - 1];
-  if (last.value !== null) {
-    root.append(svg("path", { class: `now ${last.verdict}`, d: `M${x(points.length - 1).toFixed(1)} ${y(last.value).toFixed(1)}h.01` }));
+  if (last.over_threshold !== null) {
+    root.append(svg("path", { class: `now ${last.verdict}`, d: `M${x(points.length - 1).toFixed(1)} ${y(last.over_threshold).toFixed(1)}h.01` }));
   }
   return root;
+}
+
+const TAIL = 16;
+
+/** A name that is cut in its middle where it is too long: sites of one model differ at both ends. */
+export function siteName(name) {
+  const letters = [...name];
+  const at = Math.max(Math.ceil(letters.length / 2), letters.length - TAIL);
+  return h("span", { class: "name", title: name },
+    h("span", { class: "start" }, letters.slice(0, at).join("")), h("span", { class: "end" }, letters.slice(at).join("")));
 }
 
 export const badge = (verdict) => h("span", { class: `verdict ${verdict ?? "none"}` }, verdict ?? "no window yet");
@@ -44,6 +52,10 @@ function notes(site) {
   if (site.newest?.warning === "drifted") said.push("warning");
   return said.filter(Boolean).join(" · ");
 }
+
+/** How long a site had no window, where that is longer than it should be; else nothing. */
+export const silence = (site, overview) => (site.newest && Date.now() - site.heard_ms > overview.stale_after_ms
+  ? `no window for ${ago(site.heard_ms).replace(" ago", "")}` : "");
 
 export class SiteList {
   constructor(root, filter) {
@@ -80,13 +92,10 @@ export class SiteList {
     row.site = site;
     row.age = h("span", { class: "age" });
     row.link.replaceChildren(
-      h("span", { class: "name" }, site.site),
+      siteName(site.site),
       badge(site.newest?.verdict),
       sparkline(site.recent),
-      h("span", { class: "level" }, site.newest
-        ? [h("b", null, number(site.newest.trigger_value)), ` of ${number(site.newest.threshold)}`,
-          site.newest.trigger === "faithfulness_gap" ? "" : ` ${words(site.newest.trigger)}`]
-        : "waiting for rows"),
+      h("span", { class: "level" }, site.newest ? headline(site.newest) : "waiting for rows"),
       h("span", { class: "notes" }, notes(site)),
       row.age);
     return row;
@@ -94,10 +103,7 @@ export class SiteList {
 
   /** How long nothing came, where that is longer than it should be. */
   ages(overview) {
-    for (const row of this.rows.values()) {
-      const old = row.site.newest && Date.now() - row.site.heard_ms > overview.stale_after_ms;
-      row.age.textContent = old ? `no window for ${ago(row.site.heard_ms).replace(" ago", "")}` : "";
-    }
+    for (const row of this.rows.values()) row.age.textContent = silence(row.site, overview);
   }
 
   narrow() {

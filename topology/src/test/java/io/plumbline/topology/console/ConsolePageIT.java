@@ -63,7 +63,7 @@ class ConsolePageIT {
 
     @Test
     void beforeTheFirstWindowThePageSaysWhenItEnds() throws Exception {
-        browser.open(served.address("/"));
+        browser.open(served.address("/#/site/blocks.7"));
         browser.awaitText("main", "No window closed yet");
         String main = browser.text("main");
         assertTrue(
@@ -80,7 +80,7 @@ class ConsolePageIT {
     @Test
     void windowsAppearAndAVerdictThatChangesIsSaid() throws Exception {
         story(ConsoleReports.SITE, 3);
-        browser.open(served.address("/"));
+        browser.open(served.address("/#/site/blocks.7"));
         browser.awaitText("main .verdict", "aligned");
         browser.awaitText("#connection", "live");
         served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 3, 4.5), 0);
@@ -117,10 +117,10 @@ class ConsolePageIT {
         story(ConsoleReports.HOSTILE, 6);
         served.console().onSwapState(ConsoleReports.HOSTILE, waiting(3));
         browser.open(served.address("/"));
+        browser.awaitText("main", "Candidates that wait for you (1)");
+        browser.run("[...document.querySelectorAll('nav a')].find((a) => a.textContent.includes('owned')).click()");
         browser.awaitText("main h1", ConsoleReports.HOSTILE);
         browser.awaitText(".part.decoders", "Candidate 3 waits");
-        browser.driver().findElement(By.cssSelector("nav a[aria-current]")).click();
-        browser.awaitText("main h1", ConsoleReports.HOSTILE);
         assertEquals(0L, browser.run("return document.querySelectorAll('nav img, main img').length"));
         assertFalse(browser.driver().getTitle().startsWith("owned"));
         String command = browser.text(".waiting code");
@@ -172,6 +172,73 @@ class ConsolePageIT {
     }
 
     @Test
+    void thePageOpensOnWhatNeedsSomebodyAndNotOnASite() throws Exception {
+        served.close();
+        served = ServedConsole.start(ConsoleReports.twenty(folder));
+        for (int i = 0; i < 17; i++) {
+            story(ConsoleReports.layer(i), 3);
+        }
+        served.console().onReport(ConsoleReports.window(ConsoleReports.layer(5), 3, 4.28), 0);
+        served.console().onReport(ConsoleReports.undecided(ConsoleReports.layer(6), 3), 0);
+        served.console().onReport(ConsoleReports.window(ConsoleReports.layer(7), 3, 3.96), 0);
+        served.console().onSwapState(ConsoleReports.layer(5), waiting(7));
+        browser.open(served.address("/"));
+        browser.awaitText("main h1", "All sites");
+        browser.awaitText("main", "Drifted (1)");
+        browser.awaitText("main", "1.07 of the threshold, by faithfulness gap");
+        browser.awaitText("main", "Undecided: not watched (1)");
+        browser.awaitText("main", "No window yet (3)");
+        browser.awaitText("main", "Candidates that wait for you (1)");
+        browser.awaitText("main", "Aligned (15)");
+        browser.awaitText("main", "0.990 of the threshold, by faithfulness gap");
+        browser.run("document.querySelector('main .needs a').click()");
+        browser.awaitText("main h1", ConsoleReports.layer(5));
+        browser.awaitText("main .figures", "faithfulness gap over its threshold\n1.07 4.280 of 4.000");
+        browser.run("document.querySelector('.brand').click()");
+        browser.awaitText("main h1", "All sites");
+    }
+
+    @Test
+    void aLongNameIsCutInItsMiddleAndAWaitingCandidateFits() throws Exception {
+        served.close();
+        served = ServedConsole.start(ConsoleReports.twenty(folder));
+        for (int i = 0; i < 20; i++) {
+            story(ConsoleReports.layer(i), 5);
+            served.console().onSwapState(ConsoleReports.layer(i), waiting(1_234_567));
+        }
+        for (int width : new int[] {390, 1400}) {
+            browser.size(width, 1000);
+            browser.open(served.address("/"));
+            browser.awaitText(".sites .notes", "candidate 1234567 waits");
+            assertEquals((long) width, browser.run("return document.documentElement.scrollWidth"));
+            // Both ends are seen of every name, the whole of it is its title, and nothing leaves its card.
+            assertEquals(List.of(), browser.run("""
+                    return [...document.querySelectorAll('.sites li a')].filter((card) => {
+                      const name = card.querySelector('.name');
+                      const end = name.querySelector('.end');
+                      const inside = [...card.querySelectorAll('span')].every((one) =>
+                        one.getBoundingClientRect().right <= card.getBoundingClientRect().right + 1);
+                      return !inside || name.title !== name.textContent || end.scrollWidth > end.clientWidth + 1
+                        || name.querySelector('.start').clientWidth < 30;
+                    }).map((card) => card.outerHTML);"""));
+        }
+    }
+
+    @Test
+    void theSparklineOfASiteThatDriftsByAnotherStatisticRises() throws Exception {
+        story(ConsoleReports.SITE, 3);
+        served.console().onReport(ConsoleReports.driftedByFvu(ConsoleReports.SITE, 3), 0);
+        browser.open(served.address("/"));
+        browser.awaitText(".sites .level", "1.30 of the threshold, by FVU");
+        List<?> heights = (List<?>) browser.run("""
+                const path = document.querySelector('.sites .spark .value').getAttribute('d');
+                return [...path.matchAll(/[ML][0-9.]+ ([0-9.]+)/g)].map((one) => Number(one[1]));""");
+        double before = ((Number) heights.get(2)).doubleValue();
+        double drifted = ((Number) heights.get(3)).doubleValue();
+        assertTrue(drifted < before, "higher is a smaller y: " + heights);
+    }
+
+    @Test
     void anAnswerThatComesLateDoesNotUndoWhatIsNewer() throws Exception {
         story(ConsoleReports.SITE, 5);
         browser.open(served.address("/#/site/blocks.7"));
@@ -205,7 +272,7 @@ class ConsolePageIT {
     @Test
     void chartTableAndExportsHoldWhatTheApiHolds() throws Exception {
         story(ConsoleReports.SITE, 9);
-        browser.open(served.address("/"));
+        browser.open(served.address("/#/site/blocks.7"));
         browser.awaitText(".charts summary", "The same as a table");
         JsonNode windows =
                 JSON.readTree(served.get("/api/sites/blocks.7/windows").body()).get("windows");
@@ -235,7 +302,7 @@ class ConsolePageIT {
     void everythingIsReachedWithTheKeyboardAlone() throws Exception {
         story(ConsoleReports.SITE, 9);
         served.console().onSwapState(ConsoleReports.SITE, waiting(7));
-        browser.open(served.address("/"));
+        browser.open(served.address("/#/site/blocks.7"));
         browser.awaitText(".waiting", "Candidate 7");
         browser.awaitText(".part.spectrum", "rank 2");
         Set<String> reached = new LinkedHashSet<>();
@@ -268,7 +335,8 @@ class ConsolePageIT {
         served.console().onSwapState(ConsoleReports.HOSTILE, waiting(3));
         browser.size(360, 740);
         browser.open(served.address("/"));
-        browser.awaitText(".part.decoders", "Decoders");
+        browser.awaitText("main h1", "All sites");
+        assertEquals(360L, browser.run("return document.documentElement.scrollWidth"), "the overview");
         for (String site : List.of("blocks.7", ConsoleReports.HOSTILE)) {
             browser.run("location.hash = '#/site/' + encodeURIComponent(arguments[0])", site);
             browser.awaitText("main h1", site);
@@ -283,7 +351,7 @@ class ConsolePageIT {
     @Test
     void neitherScriptsOfOthersRunNorRequestsLeave() throws Exception {
         story(ConsoleReports.SITE, 2);
-        browser.open(served.address("/"));
+        browser.open(served.address("/#/site/blocks.7"));
         browser.awaitText("main .verdict", "aligned");
         assertEquals(List.of(), browser.complaints());
         assertEquals("kept", browser.run("""

@@ -49,6 +49,19 @@ final class ConsoleReports {
                 """, "page.yaml", folder);
     }
 
+    /** The name of one of {@link #twenty} sites: they differ in the middle and at the end. */
+    static String layer(int number) {
+        return "encoder.layer.%d.attention.output.LayerNorm.%s".formatted(number / 2, number % 2 == 0 ? "in" : "out");
+    }
+
+    static MonitorConfig twenty(Path folder) throws IOException {
+        StringBuilder yaml = new StringBuilder("application_id: page\nkafka: {bootstrap.servers: \"broker:9092\"}\nsites:\n");
+        for (int i = 0; i < 20; i++) {
+            yaml.append("  %s: {explainer: sae, baseline: b, rank: 32, threshold: 4.0}%n".formatted(layer(i)));
+        }
+        return MonitorConfig.parse(yaml.toString(), "page.yaml", folder);
+    }
+
     /** The window with this number, one a minute. */
     static WindowReport window(String site, int number, double gap) {
         long start = T0 + 60_000L * number;
@@ -89,6 +102,15 @@ final class ConsoleReports {
                         gap - 1,
                         gap + 0.5);
         return Json.read(json.getBytes(StandardCharsets.UTF_8), WindowReport.class);
+    }
+
+    /** Returns a window that is drifted by a statistic whose numbers are much smaller than the gap's. */
+    static WindowReport driftedByFvu(String site, int number) {
+        String text = Json.text(window(site, number, 3))
+                .replace("\"trigger\":\"faithfulness_gap\"", "\"trigger\":\"reconstruction_fvu_trained\"")
+                .replace("\"trigger_value\":3.0,\"threshold\":4.0", "\"trigger_value\":0.26,\"threshold\":0.2")
+                .replace("\"aligned\"", "\"drifted\"");
+        return Json.read(text.getBytes(StandardCharsets.UTF_8), WindowReport.class);
     }
 
     /** Returns a window with too few rows: nothing has a threshold. */
