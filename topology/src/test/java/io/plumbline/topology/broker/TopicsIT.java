@@ -122,7 +122,7 @@ class TopicsIT {
                 refused.getMessage());
         assertTrue(
                 String.valueOf(refused.getMessage())
-                        .endsWith("kafka-topics.sh --delete --topic grown-monitor-panes-changelog"),
+                        .endsWith("kafka-topics.sh --delete --topic grown-monitor-activations-read-changelog"),
                 refused.getMessage());
     }
 
