@@ -164,7 +164,7 @@ public final class MonitorTopology {
         }
         readers.add("ingest");
         String[] reading = readers.toArray(String[]::new);
-        topology.addProcessor("accumulate", windows.accumulator(), reading);
+        topology.addProcessor("accumulate", windows.accumulator(config.limits().ahead()), reading);
         readers.forEach(reader -> topology.connectProcessorAndStateStores(reader, WindowStage.PANES_STORE));
         topology.addSink("dead-letters", topics.deadLetters(), out, guarded, reading);
         topology.addSink("closed-panes", topics.moments(), out, out, new GroupPartitioner(), "accumulate");

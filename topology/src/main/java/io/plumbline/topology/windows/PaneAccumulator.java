@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
+import java.util.SortedMap;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
@@ -29,7 +30,10 @@ final class PaneAccumulator implements Task<String, Ingested> {
      * The time after which a partition that never carried a site counts as silent, also when windows close by event
      * time alone.
      */
-    private static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
+    static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
+
+    /** The time for which something has been unread before a partition counts as read with a backlog. */
+    private static final Duration BACKLOG_AFTER = Duration.ofSeconds(15);
 
     private static final Headers NO_HEADERS = new RecordHeaders();
 
@@ -45,7 +49,12 @@ final class PaneAccumulator implements Task<String, Ingested> {
     private final long application;
     private final Silence silence;
     private final Map<String, Headers> headers = new HashMap<>();
+    private final long absenceMs;
     private long lastCheckMs;
+    private long provenMs;
+
+    /** The newest event time of any site in this partition. */
+    private long partitionTimeMs = SiteClock.NEVER;
 
     PaneAccumulator(
             ProcessorContext<byte[], byte[]> context,
@@ -55,7 +64,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
             int sourcePartitions,
             WindowListener listener,
             SourceWatch watch,
-            Map<String, Agreement> agreements) {
+            Map<String, Agreement> agreements,
+            Duration ahead) {
         this.context = context;
         this.settings = settings;
         this.storeName = storeName;
@@ -69,6 +79,11 @@ final class PaneAccumulator implements Task<String, Ingested> {
         agreements.forEach((site, agreement) -> headers.put(site, agreement.headers()));
         lastCheckMs = context.currentSystemTimeMs();
         silence = new Silence(lastCheckMs);
+        provenMs = lastCheckMs;
+        absenceMs = settings.absence(ahead).toMillis();
+        for (String site : panes.sites()) {
+            partitionTimeMs = Math.max(partitionTimeMs, panes.site(site).eventTimeMs());
+        }
         Duration idleClose = settings.idleClose();
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
         changed = hook.beforeCommit(context, this::write);
@@ -90,10 +105,14 @@ final class PaneAccumulator implements Task<String, Ingested> {
         if (!record.value().isTimeOnly()) {
             count(site, clock, record.value(), paneStart, record.timestamp());
         }
-        if (speaksAgain) {
+        boolean advanced = clock.advanceTo(record.timestamp());
+        long before = partitionTimeMs;
+        partitionTimeMs = Math.max(before, record.timestamp());
+        clock.follow(partitionTimeMs);
+        if (speaksAgain || clock.toldPassedOverMs() > passedOverUpToMs(site, clock)) {
             forwardProgress(site, clock, record.timestamp());
         }
-        if (clock.advanceTo(record.timestamp())) {
+        if (advanced) {
             long closable = settings.paneStart(record.timestamp() - settings.graceMs());
             if (!clock.isClosed(closable)) {
                 close(site, clock, closable);
@@ -101,6 +120,44 @@ final class PaneAccumulator implements Task<String, Ingested> {
         }
         panes.touch(site);
         changed.raise();
+        if (before != SiteClock.NEVER && settings.paneStart(before) < settings.paneStart(partitionTimeMs)) {
+            panes.sites().forEach(this::passOver);
+        }
+    }
+
+    /**
+     * Lets the partition's event time speak for a site that it has had nothing of for long: closes what is open of it
+     * up to there, and tells level 2, once a pane. Beyond its last pane nothing is closed here, so that rows which come
+     * after all are counted while their window is open.
+     */
+    private void passOver(String site) {
+        SiteClock clock = panes.site(site);
+        if (clock.silent()) {
+            return; // nobody waits for it
+        }
+        long upToMs = assumedUpToMs(clock);
+        SortedMap<Long, Pane> open = panes.panes(site);
+        if (!open.isEmpty() && open.firstKey() + settings.paneMs() <= upToMs) {
+            close(site, clock, Math.min(upToMs, open.lastKey() + settings.paneMs()));
+            panes.touch(site);
+            changed.raise();
+        } else if (passedOverUpToMs(site, clock) > clock.toldPassedOverMs()) {
+            forwardProgress(site, clock, upToMs);
+        }
+    }
+
+    private long assumedUpToMs(SiteClock clock) {
+        return settings.paneStart(clock.assumedTimeMs(partitionTimeMs) - absenceMs);
+    }
+
+    /** Returns up to when the records of other sites say that nothing of this one is left here; NEVER: no more than its own. */
+    private long passedOverUpToMs(String site, SiteClock clock) {
+        if (partitionTimeMs == SiteClock.NEVER) {
+            return SiteClock.NEVER;
+        }
+        SortedMap<Long, Pane> open = panes.panes(site);
+        long upToMs = Math.min(assumedUpToMs(clock), open.isEmpty() ? Long.MAX_VALUE : open.firstKey());
+        return clock.isClosed(upToMs) ? SiteClock.NEVER : upToMs;
     }
 
     private void count(String site, SiteClock clock, Ingested ingested, long paneStart, long timestampMs) {
@@ -199,15 +256,19 @@ final class PaneAccumulator implements Task<String, Ingested> {
         for (Pane pane : panes.panes(site).values()) {
             open += pane.rowsRead();
         }
+        long wallMs = context.currentSystemTimeMs();
+        long passedOverUpToMs = passedOverUpToMs(site, clock);
         PaneMessage progress = new PaneMessage.Progress(
                 context.taskId().partition(),
                 sourcePartitions,
                 clock.closedUpToMs(),
                 clock.silent(),
                 clock.eventTimeMs(),
+                passedOverUpToMs,
+                wallMs - provenMs > BACKLOG_AFTER.toMillis(),
                 clock.rows(open));
         forward(site, progress, timestampMs);
-        clock.told(context.currentSystemTimeMs());
+        clock.told(wallMs, passedOverUpToMs);
     }
 
     private void forward(String site, PaneMessage message, long timestampMs) {
@@ -222,7 +283,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         long stalledMs = Math.max(0, wallMs - lastCheckMs - 2 * checkInterval.toMillis());
         lastCheckMs = wallMs;
         SourceWatch.Sight sight = watch.sight(context.taskId().partition());
-        long provenMs = silence.provenMs(sight, wallMs);
+        provenMs = silence.provenMs(sight, wallMs);
         for (String site : panes.sites()) {
             SiteClock clock = panes.site(site);
             clock.postpone(stalledMs);

@@ -23,8 +23,9 @@ import java.util.UUID;
  *  totals part 14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code RequestTotals}
  *  notes part  14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code WindowNotes}
  *  whole part  14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code WholeRequests}
- *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  silent: 0 or 1
- *              27  8  event time, ms     35 40  {@link RowsRead}, its components
+ *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  1: silent, 2: records lie unread
+ *              27  8  event time, ms     35  8  passed over up to, ms
+ *              43 40  {@link RowsRead}, its components
  *  masked      14  8  pane start, ms     22  8  pane length, ms      30  8  rows by token   38  8  rows by norm
  *  moments     14  8  pane start, ms     22  8  pane length, ms      30  8  moment records
  * </pre>
@@ -147,16 +148,56 @@ sealed interface PaneMessage {
      * Says that everything of this partition before {@code closedUpToMs} has been sent. {@code silent}: the site has no
      * records here; do not wait for it. {@code rows} speaks of all rows up to this message, so that the ones sent have
      * arrived.
+     *
+     * @param passedOverUpToMs the time before which the site has nothing here by the records of other sites;
+     *     {@link SiteClock#NEVER} where they do not say more than its own
+     * @param unread whether records lie unread in this partition
      */
-    record Progress(int partition, int partitions, long closedUpToMs, boolean silent, long eventTimeMs, RowsRead rows)
+    record Progress(
+            int partition,
+            int partitions,
+            long closedUpToMs,
+            boolean silent,
+            long eventTimeMs,
+            long passedOverUpToMs,
+            boolean unread,
+            RowsRead rows)
             implements PaneMessage {
+
+        private static final int SILENT = 1;
+        private static final int UNREAD = 2;
+
+        /** Creates the progress of a partition that is read to its end, by the site's own records. */
+        Progress(int partition, int partitions, long closedUpToMs, boolean silent, long eventTimeMs, RowsRead rows) {
+            this(partition, partitions, closedUpToMs, silent, eventTimeMs, SiteClock.NEVER, false, rows);
+        }
+
+        private static Progress decode(int partition, ByteBuffer buffer) {
+            int partitions = buffer.getInt();
+            if (partition >= partitions || partitions > LARGEST_PARTITIONS) {
+                throw new IllegalArgumentException("progress of partition %d of %d".formatted(partition, partitions));
+            }
+            long closedUpToMs = timeOrNever(buffer.getLong());
+            int flags = buffer.get();
+            return new Progress(
+                    partition,
+                    partitions,
+                    closedUpToMs,
+                    (flags & SILENT) != 0,
+                    timeOrNever(buffer.getLong()),
+                    timeOrNever(buffer.getLong()),
+                    (flags & UNREAD) != 0,
+                    RowsRead.decode(buffer));
+        }
+
         @Override
         public byte[] encode(long application) {
-            return header(PROGRESS, application, partition, 21 + RowsRead.BYTES)
+            return header(PROGRESS, application, partition, 29 + RowsRead.BYTES)
                     .putInt(partitions)
                     .putLong(closedUpToMs)
-                    .put((byte) (silent ? 1 : 0))
+                    .put((byte) ((silent ? SILENT : 0) | (unread ? UNREAD : 0)))
                     .putLong(eventTimeMs)
+                    .putLong(passedOverUpToMs)
                     .put(rows.encode())
                     .array();
         }
@@ -235,20 +276,7 @@ sealed interface PaneMessage {
                 case TOTALS -> new TotalsPart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
                 case NOTES -> new NotesPart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
                 case WHOLE -> new WholePart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
-                case PROGRESS -> {
-                    int partitions = buffer.getInt();
-                    if (partition >= partitions || partitions > LARGEST_PARTITIONS) {
-                        throw new IllegalArgumentException(
-                                "progress of partition %d of %d".formatted(partition, partitions));
-                    }
-                    yield new Progress(
-                            partition,
-                            partitions,
-                            timeOrNever(buffer.getLong()),
-                            buffer.get() != 0,
-                            timeOrNever(buffer.getLong()),
-                            RowsRead.decode(buffer));
-                }
+                case PROGRESS -> Progress.decode(partition, buffer);
                 case MASKED ->
                     new Masked(
                             partition,

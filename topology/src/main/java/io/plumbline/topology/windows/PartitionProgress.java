@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
  */
 final class PartitionProgress {
 
-    static final int BYTES = 17 + RowsRead.BYTES + Long.BYTES;
+    static final int BYTES = 25 + RowsRead.BYTES + Long.BYTES;
     private static final byte HEARD = 1;
     private static final byte SILENT = 2;
     private static final byte GIVEN_UP = 4;
@@ -20,19 +20,25 @@ final class PartitionProgress {
     private boolean givenUp;
     private long closedUpToMs = SiteProgress.NEVER;
     private long eventTimeMs = SiteProgress.NEVER;
+    private long passedOverUpToMs = SiteProgress.NEVER;
     private RowsRead rows = RowsRead.NONE;
 
     private long arrivedSince;
 
+    private boolean unread;
+
     private long heardWallMs = SiteProgress.NEVER;
     private long heldMs;
     private long smallestLagMs = Long.MAX_VALUE;
+    private long readUpToMs = SiteProgress.NEVER;
 
     void hear(PaneMessage.Progress progress, long wallMs) {
         heard = true;
         silent = progress.silent();
         closedUpToMs = Math.max(closedUpToMs, progress.closedUpToMs());
         eventTimeMs = Math.max(eventTimeMs, progress.eventTimeMs());
+        passedOverUpToMs = progress.passedOverUpToMs();
+        unread = progress.unread();
         rows = progress.rows();
         arrivedSince = 0;
         heardWallMs = wallMs;
@@ -42,10 +48,15 @@ final class PartitionProgress {
         arrivedSince += count;
     }
 
-    /** Adds time for which windows were held; a lag that shrank by {@code enoughMs} sets it back to none. */
+    /**
+     * Adds time for which windows were held; a lag that shrank by {@code enoughMs} sets it back to none, and so does a
+     * time that moved on by as much where records lie unread: others read no farther ahead of it than they may.
+     */
     void hold(long elapsedMs, long lagMs, long enoughMs) {
-        if (lagMs < smallestLagMs - enoughMs) {
-            smallestLagMs = lagMs;
+        boolean readsOn = unread && eventTimeMs() > readUpToMs + enoughMs;
+        if (lagMs < smallestLagMs - enoughMs || readsOn) {
+            smallestLagMs = Math.min(smallestLagMs, lagMs);
+            readUpToMs = eventTimeMs();
             heldMs = 0;
         } else {
             heldMs += elapsedMs;
@@ -55,6 +66,7 @@ final class PartitionProgress {
     void holdsNothing() {
         heldMs = 0;
         smallestLagMs = Long.MAX_VALUE;
+        readUpToMs = SiteProgress.NEVER;
     }
 
     long heldMs() {
@@ -92,8 +104,14 @@ final class PartitionProgress {
         return closedUpToMs;
     }
 
+    /** Returns the time before which nothing of the site is left here, by its own records and those of other sites. */
+    long doneUpToMs() {
+        return Math.max(closedUpToMs, passedOverUpToMs);
+    }
+
+    /** Returns the newest event time, which other sites may have shown. */
     long eventTimeMs() {
-        return eventTimeMs;
+        return Math.max(eventTimeMs, passedOverUpToMs);
     }
 
     long heardWallMs() {
@@ -113,6 +131,7 @@ final class PartitionProgress {
         buffer.put((byte) ((heard ? HEARD : 0) | (silent ? SILENT : 0) | (givenUp ? GIVEN_UP : 0)))
                 .putLong(closedUpToMs)
                 .putLong(eventTimeMs)
+                .putLong(passedOverUpToMs)
                 .putLong(arrivedSince)
                 .put(rows.encode());
     }
@@ -125,6 +144,7 @@ final class PartitionProgress {
         read.givenUp = (flags & GIVEN_UP) != 0;
         read.closedUpToMs = buffer.getLong();
         read.eventTimeMs = buffer.getLong();
+        read.passedOverUpToMs = buffer.getLong();
         read.arrivedSince = buffer.getLong();
         read.rows = RowsRead.decode(buffer);
         return read;

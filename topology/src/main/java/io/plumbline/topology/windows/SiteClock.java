@@ -5,17 +5,18 @@ import java.nio.ByteBuffer;
 /**
  * Keeps time and rows of one site at one source partition.
  *
- * <p>Persistent: the largest event time seen, how far panes are closed, whether the site was declared silent, and how
- * many rows were read and were late. A restart therefore neither reopens nor re-emits a closed pane, and no row is
+ * <p>Persistent: the largest event time seen, how far it lay behind that of the partition when the site was last read,
+ * how far panes are closed, whether the site was declared silent, and how many rows were read and were late. A restart therefore neither reopens nor re-emits a closed pane, and no row is
  * counted twice. The wall-clock time of the last record is not kept: after a restart the idle timeout starts anew.
  */
 final class SiteClock {
 
     private static final byte VERSION = 1;
-    private static final int BYTES = 50;
+    private static final int BYTES = 58;
     static final long NEVER = Long.MIN_VALUE;
 
     private long eventTimeMs = NEVER;
+    private long behindMs;
     private long closedUpToMs = NEVER;
     private boolean silent;
     private long rowsIn;
@@ -27,6 +28,7 @@ final class SiteClock {
     private boolean untoldLateRows;
     private long toldEventTimeMs = NEVER;
     private long toldWallMs = NEVER;
+    private long toldPassedOverMs = NEVER;
 
     /** Returns whether a pane that ends at {@code paneEndMs} is closed. */
     boolean isClosed(long paneEndMs) {
@@ -40,6 +42,19 @@ final class SiteClock {
         }
         eventTimeMs = timestampMs;
         return true;
+    }
+
+    /** Notes, when a record of the site was read, how far the partition's newest event time is ahead of the site's. */
+    void follow(long partitionTimeMs) {
+        behindMs = Math.max(0, partitionTimeMs - eventTimeMs);
+    }
+
+    /**
+     * Returns where the site's event time would be if its records went on to come as far behind the partition's newest
+     * as the last one; a site without a record here is with the newest.
+     */
+    long assumedTimeMs(long partitionTimeMs) {
+        return partitionTimeMs - behindMs;
     }
 
     void closeUpTo(long timeMs) {
@@ -79,10 +94,17 @@ final class SiteClock {
         return eventTimeMs != toldEventTimeMs && wallMs - toldWallMs >= everyMs;
     }
 
-    void told(long wallMs) {
+    /** @param passedOverUpToMs the time up to which level 2 was told that the site has nothing here, or {@link #NEVER} */
+    void told(long wallMs, long passedOverUpToMs) {
         untoldLateRows = false;
         toldEventTimeMs = eventTimeMs;
+        toldPassedOverMs = passedOverUpToMs;
         toldWallMs = wallMs;
+    }
+
+    /** Returns the time of which {@link #told} spoke last. */
+    long toldPassedOverMs() {
+        return toldPassedOverMs;
     }
 
     long eventTimeMs() {
@@ -141,6 +163,7 @@ final class SiteClock {
             return ByteBuffer.allocate(BYTES)
                     .put(VERSION)
                     .putLong(clock.eventTimeMs)
+                    .putLong(clock.behindMs)
                     .putLong(clock.closedUpToMs)
                     .put((byte) (clock.silent ? 1 : 0))
                     .putLong(clock.rowsIn)
@@ -156,6 +179,7 @@ final class SiteClock {
             StateVersion.requireLength("site clock", BYTES, bytes);
             SiteClock clock = new SiteClock();
             clock.eventTimeMs = buffer.getLong();
+            clock.behindMs = buffer.getLong();
             clock.closedUpToMs = buffer.getLong();
             clock.silent = buffer.get() != 0;
             clock.rowsIn = buffer.getLong();

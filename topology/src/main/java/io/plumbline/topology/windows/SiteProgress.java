@@ -13,7 +13,8 @@ import java.util.TreeMap;
  * and what became of its rows.
  *
  * <p>The frontier, up to which every window may close, is the minimum over the partitions that count: those that are
- * not silent and not given up. Where none counts it is the maximum of what they closed. A partition that was never
+ * not silent and not given up. Where none counts it is the maximum of what they closed. Records of other sites move the
+ * time of a partition on that the site does not come to, and never beyond what some partition closed of the site. A partition that was never
  * heard from holds the frontier back: the accumulator of every partition reports each configured site, as silent after
  * the idle timeout if it has no rows.
  *
@@ -52,7 +53,7 @@ final class SiteProgress {
         know(progress.partitions());
         PartitionProgress partition = partitions.get(progress.partition());
         partition.hear(progress, wallMs);
-        if (partition.givenUp() && partition.closedUpToMs() >= windowsUpToMs()) {
+        if (partition.givenUp() && partition.doneUpToMs() >= windowsUpToMs()) {
             partition.waitForAgain();
         }
     }
@@ -93,10 +94,10 @@ final class SiteProgress {
             farthest = Math.max(farthest, partition.closedUpToMs());
             if (partition.counts()) {
                 someoneCounts = true;
-                slowest = Math.min(slowest, partition.closedUpToMs());
+                slowest = Math.min(slowest, partition.doneUpToMs());
             }
         }
-        return someoneCounts ? slowest : farthest;
+        return someoneCounts ? Math.min(slowest, farthest) : farthest;
     }
 
     /**
@@ -133,8 +134,8 @@ final class SiteProgress {
         if (farthestMs == NEVER) {
             return false;
         }
-        return partition.closedUpToMs() == NEVER
-                || settings.lastWindowEnd(partition.closedUpToMs()) < settings.lastWindowEnd(farthestMs);
+        return partition.doneUpToMs() == NEVER
+                || settings.lastWindowEnd(partition.doneUpToMs()) < settings.lastWindowEnd(farthestMs);
     }
 
     private boolean anotherSpoke(int than, long sinceMs) {

@@ -78,6 +78,16 @@ public record WindowSettings(
                 : Math.max(1_000, Math.min(maxHold.toMillis() / 10, SLOWEST_RHYTHM_MS));
     }
 
+    /**
+     * Returns the event time by which a partition goes on without a record of a site before it says that the site has
+     * nothing there: a silence, the grace, and what one producer's clock may be ahead of another's.
+     */
+    Duration absence(Duration ahead) {
+        return (idleClose == null ? PaneAccumulator.FIRST_RECORD_WAIT : idleClose)
+                .plus(grace)
+                .plus(ahead);
+    }
+
     /** The longest stretch that every window is made of whole copies of, in milliseconds. */
     public long paneMs() {
         return greatestCommonDivisor(size.toMillis(), advance.toMillis());

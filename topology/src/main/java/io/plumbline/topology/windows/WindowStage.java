@@ -3,6 +3,7 @@ package io.plumbline.topology.windows;
 import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.kafka.TaskProcessor;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -67,13 +68,17 @@ public final class WindowStage {
                 agreements.put(site, Agreement.of(settings, width, agreed.getOrDefault(site, Map.of()))));
     }
 
-    /** Returns level 1, to run where records are read. */
-    public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator() {
+    /**
+     * Returns level 1, to run where records are read.
+     *
+     * @param ahead how far the clock of a producer may be ahead of another's
+     */
+    public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator(Duration ahead) {
         CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
         return TaskProcessor.supplier(
                 Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()),
                 context -> new PaneAccumulator(
-                        context, settings, hook, PANES_STORE, sourcePartitions, listener, watch, agreements));
+                        context, settings, hook, PANES_STORE, sourcePartitions, listener, watch, agreements, ahead));
     }
 
     /**

@@ -8,6 +8,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
+import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
@@ -140,7 +141,7 @@ final class MeasuredMonitor {
                 "ingest",
                 IngestTask.supplier(shapes, config.limits(), silent, "accumulate", "dead-letters", 1_000_000),
                 "activations");
-        topology.addProcessor("accumulate", stage.accumulator(), "ingest");
+        topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
         topology.addSink("dead-letters", config.topics().deadLetters(), out, out, "ingest");
         topology.addSink("closed-panes", config.topics().moments(), out, out, "accumulate");
         topology.addSource(

@@ -6,6 +6,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.ingest.Limits;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -107,7 +108,7 @@ class HoppingWindowsTest {
         Topology topology = new Topology();
         topology.addSource("activations-source", in, in, "activations");
         topology.addProcessor("batch", Batcher::new, "activations-source");
-        topology.addProcessor("accumulate", stage.accumulator(), "batch");
+        topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "batch");
         topology.addSink("closed-panes", "moments", out, out, "accumulate");
         topology.addSource("moments-source", in, in, "moments");
         topology.addProcessor("compose", stage.composer(), "moments-source");

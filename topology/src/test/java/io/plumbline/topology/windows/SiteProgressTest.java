@@ -94,6 +94,21 @@ class SiteProgressTest {
         assertFalse(restored.isGivenUp(1));
     }
 
+    @Test
+    void otherSitesMoveAPartitionOnAndNoFartherThanTheSiteIsClosed() {
+        progress.update(new PaneMessage.Progress(0, 2, 50_000, false, 50_000, RowsRead.NONE), 0);
+        progress.update(
+                new PaneMessage.Progress(1, 2, SiteClock.NEVER, false, SiteClock.NEVER, 40_000, false, RowsRead.NONE),
+                0);
+        assertEquals(40_000, progress.frontierMs());
+        SiteProgress restarted = SiteProgress.CODEC.decode(SiteProgress.CODEC.encode(progress));
+        assertEquals(40_000, restarted.frontierMs());
+        restarted.update(
+                new PaneMessage.Progress(1, 2, SiteClock.NEVER, false, SiteClock.NEVER, 90_000, false, RowsRead.NONE),
+                0);
+        assertEquals(50_000, restarted.frontierMs(), "no farther than a partition has closed of the site");
+    }
+
     private static PaneMessage.Progress spoke(int partition, long closedUpToMs) {
         return new PaneMessage.Progress(partition, 2, closedUpToMs, false, closedUpToMs, RowsRead.NONE);
     }

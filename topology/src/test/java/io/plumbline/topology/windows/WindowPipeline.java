@@ -43,6 +43,10 @@ import org.jspecify.annotations.Nullable;
 final class WindowPipeline implements AutoCloseable {
 
     static final String SITE = "blocks.7";
+
+    /** Another site, which the pipelines have that are made for it. */
+    static final String OTHER = "blocks.3";
+
     static final int WIDTH = 5;
     static final long WALL_START = 1_800_000_000_000L;
     private static final int PARTITION_AT = 10;
@@ -98,11 +102,38 @@ final class WindowPipeline implements AutoCloseable {
             RowMask mask,
             WindowWork<ClosedWindow> work,
             Executor workers) {
+        this(settings, partitions, folder, watch, mask, work, workers, List.of(SITE));
+    }
+
+    /** Returns a pipeline that watches {@link #OTHER} beside {@link #SITE}. */
+    static WindowPipeline ofTwoSites(WindowSettings settings, int partitions, Path folder, SourceWatch watch) {
+        return new WindowPipeline(
+                settings,
+                partitions,
+                folder,
+                watch,
+                RowMask.NONE,
+                WindowWork.NONE,
+                WindowWorkers.none(),
+                List.of(SITE, OTHER));
+    }
+
+    private WindowPipeline(
+            WindowSettings settings,
+            int partitions,
+            Path folder,
+            SourceWatch watch,
+            RowMask mask,
+            WindowWork<ClosedWindow> work,
+            Executor workers,
+            List<String> sites) {
         Watcher watcher = new Watcher();
         Map<String, SiteShape> shapes = new HashMap<>();
         Map<String, Integer> widths = new HashMap<>();
-        shapes.put(SITE, new SiteShape(SITE, WIDTH, WIDTH, false, mask));
-        widths.put(SITE, WIDTH);
+        for (String site : sites) {
+            shapes.put(site, new SiteShape(site, WIDTH, WIDTH, false, mask));
+            widths.put(site, WIDTH);
+        }
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         WindowStage stage = null;
@@ -132,7 +163,7 @@ final class WindowPipeline implements AutoCloseable {
                             "refused",
                             1_000_000),
                     "activations-source");
-            topology.addProcessor("accumulate", stage.accumulator(), "ingest");
+            topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
             topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
             topology.addSink("refused", "dead-letters", out, out, "ingest");
             topology.addSink("closed-panes", "moments", out, out, "accumulate");

@@ -349,7 +349,7 @@ class WindowStageTest {
                         "refused",
                         1_000_000),
                 "activations-source");
-        topology.addProcessor("accumulate", stage.accumulator(), "ingest");
+        topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
         topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
         topology.addSink("refused", "dead-letters", out, out, "ingest");
         topology.addSink("closed-panes", "moments", out, out, "accumulate");
