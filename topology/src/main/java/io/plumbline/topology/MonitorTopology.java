@@ -10,6 +10,7 @@ import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowMeasurement;
 import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.Topics;
+import io.plumbline.topology.config.BeginFrom;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
@@ -26,6 +27,8 @@ import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
 import io.plumbline.wire.MomentRecord;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -132,7 +135,7 @@ public final class MonitorTopology {
         Serializer<byte[]> guarded = outputs.values();
 
         Topology topology = new Topology();
-        topology.addSource(AutoOffsetReset.earliest(), "activations", eventTime(), in, in, topics.activations());
+        topology.addSource(begin(config.from()), "activations", eventTime(), in, in, topics.activations());
         Map<String, SiteShape> shapes =
                 mapValues(sites, site -> shape(site).keepingRequests(probes.containsKey(site.site())));
         ProcessorSupplier<byte[], byte[], Object, Object> ingest = IngestTask.supplier(
@@ -173,7 +176,8 @@ public final class MonitorTopology {
         WindowMeasurement measurement = new WindowMeasurement(sites, probes, activeDecoders);
         topology.addProcessor(
                 "compose",
-                repeats.counting(offsets.guarding(Input.MOMENTS, windows.composer(measurement, workers), changelog)),
+                repeats.counting(offsets.guarding(
+                        Input.MOMENTS, windows.composer(measurement, workers, waitingPanes(config)), changelog)),
                 "moments");
         topology.addProcessor(
                 "assess",
@@ -195,6 +199,19 @@ public final class MonitorTopology {
      */
     static TimestampExtractor eventTime() {
         return (record, partitionTime) -> Math.min(Math.max(0, record.timestamp()), LATEST_EVENT_MS);
+    }
+
+    private static int waitingPanes(MonitorConfig config) {
+        Integer panes = config.waitingPanes();
+        return panes == null ? Integer.MAX_VALUE : panes;
+    }
+
+    private static AutoOffsetReset begin(BeginFrom from) {
+        Instant time = from.time();
+        if (time != null) {
+            return AutoOffsetReset.byDuration(Duration.between(time, Instant.now()));
+        }
+        return from.place() == BeginFrom.Place.LATEST ? AutoOffsetReset.latest() : AutoOffsetReset.earliest();
     }
 
     private static Map<String, Integer> requestsKept(

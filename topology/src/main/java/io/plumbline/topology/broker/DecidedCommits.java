@@ -14,6 +14,7 @@ import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.streams.KafkaClientSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Makes Kafka's own clients so that a commit that timed out ends the stream thread.
@@ -28,10 +29,21 @@ import org.apache.kafka.streams.KafkaClientSupplier;
 public final class DecidedCommits implements KafkaClientSupplier {
 
     private final Runnable beforeCommit;
+    private final @Nullable HeldBackTopic heldBack;
 
     /** @param beforeCommit run by the stream thread before each commit; what it throws ends transaction and thread */
     public DecidedCommits(Runnable beforeCommit) {
+        this(beforeCommit, null);
+    }
+
+    private DecidedCommits(Runnable beforeCommit, @Nullable HeldBackTopic heldBack) {
         this.beforeCommit = beforeCommit;
+        this.heldBack = heldBack;
+    }
+
+    /** Returns clients that read no farther ahead than they may. */
+    public DecidedCommits holdingBack(HeldBackTopic topic) {
+        return new DecidedCommits(beforeCommit, topic);
     }
 
     @Override
@@ -46,17 +58,21 @@ public final class DecidedCommits implements KafkaClientSupplier {
 
     @Override
     public Consumer<byte[], byte[]> getConsumer(Map<String, Object> config) {
-        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+        return heldBack == null ? plain(config) : new HeldBackConsumer(config, heldBack);
     }
 
     @Override
     public Consumer<byte[], byte[]> getRestoreConsumer(Map<String, Object> config) {
-        return getConsumer(config);
+        return plain(config);
     }
 
     @Override
     public Consumer<byte[], byte[]> getGlobalConsumer(Map<String, Object> config) {
-        return getConsumer(config);
+        return plain(config);
+    }
+
+    private static Consumer<byte[], byte[]> plain(Map<String, Object> config) {
+        return new KafkaConsumer<>(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
     }
 
     private static final class Committing extends KafkaProducer<byte[], byte[]> {

@@ -54,6 +54,15 @@ public final class StreamsSettings {
         return guarded;
     }
 
+    /** Has the consumer of the group protocol {@code streams}, which Kafka Streams makes itself, hold a topic back. */
+    public static void holdBack(Properties properties, HeldBackTopic topic) {
+        if (StreamsProtocol.isUsed(properties)) {
+            properties.put(
+                    StreamsConfig.mainConsumerPrefix(HeldBackStreamsConsumer.WRAPPER), HeldBackStreamsConsumer.class);
+            properties.put(StreamsConfig.mainConsumerPrefix(HeldBackStreamsConsumer.TOPIC), topic);
+        }
+    }
+
     static Properties of(MonitorConfig config, Application application) {
         return application == Application.MONITOR ? monitor(config) : adapter(config);
     }

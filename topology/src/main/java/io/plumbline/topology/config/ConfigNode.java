@@ -270,6 +270,8 @@ final class ConfigNode {
             effective.put(key, flag);
         } else if (value instanceof Duration duration) {
             effective.put(key, DurationText.format(duration));
+        } else if (value instanceof BeginFrom from) {
+            effective.put(key, from.toString());
         } else if (value instanceof DriftPolicy policy) {
             effective.put(key, "%d of %d".formatted(policy.needed(), policy.memory()));
         } else if (value instanceof AlarmBudget.PerTime budget) {

@@ -108,9 +108,11 @@ final class ConfigReader {
         ConfigNode state = root.child("state");
         StoreKind store = state.choice("store", StoreKind.MEMORY, StoreKind.class);
         Path directory = path(state, "directory", state.text("directory", "plumbline-state"));
-        state.refuseUnknownKeys();
-        HttpSettings http = http(root.child("http"));
         Limits limits = limits(root.child("limits"));
+        Integer waitingPanes = waitingPanes(state, window, limits);
+        state.refuseUnknownKeys();
+        BeginFrom from = root.parsed("from", BeginFrom.EARLIEST, BeginFrom::parse);
+        HttpSettings http = http(root.child("http"));
 
         SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, encodedRows, problems);
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
@@ -177,6 +179,8 @@ final class ConfigReader {
                 sampleRows,
                 store,
                 directory,
+                waitingPanes,
+                from,
                 http,
                 limits,
                 settings,
@@ -231,10 +235,11 @@ final class ConfigReader {
         int rowsPerRecord = node.integer("rows_per_record", otherwise.rowsPerRecord(), 1);
         int requestsPerWindow = node.integer("requests_per_window", otherwise.requestsPerWindow(), 1);
         Duration ahead = node.duration("ahead", otherwise.ahead());
+        Duration behind = node.has("behind") && !node.isOff("behind") ? node.duration("behind", MINUTE) : null;
         int unjoinedBytes = node.integer("unjoined_bytes", otherwise.unjoinedBytes(), 1);
         node.refuseUnknownKeys();
         try {
-            return new Limits(sites, width, rowsPerRecord, requestsPerWindow, ahead, unjoinedBytes);
+            return new Limits(sites, width, rowsPerRecord, requestsPerWindow, ahead, behind, unjoinedBytes);
         } catch (IllegalArgumentException refused) {
             problems.add(String.valueOf(refused.getMessage()));
             return otherwise;
@@ -293,6 +298,23 @@ final class ConfigReader {
                 names.getOrDefault("adaptation_reports", ""),
                 names.getOrDefault("decoders", ""),
                 names.getOrDefault("dead_letters", ""));
+    }
+
+    private static @Nullable Integer waitingPanes(ConfigNode state, WindowSettings window, Limits limits) {
+        String text = state.textOrNull("waiting_panes");
+        if (text == null) {
+            return null;
+        }
+        int least = window.leastWaitingPanes(limits.ahead());
+        int panes = state.integer("waiting_panes", least, 1);
+        if (panes < least) {
+            state.problem(
+                    "waiting_panes",
+                    text,
+                    "expected at least %d: those of a window, of window.idle_close, window.grace and limits.ahead together, and a few on their way"
+                            .formatted(least));
+        }
+        return panes;
     }
 
     private WindowSettings window(ConfigNode node) {

@@ -158,6 +158,13 @@ final class KafkaProperties {
                 value.equals("all") || value.equals("-1")
                         ? ""
                         : "expected all: with fewer an acknowledged record can be lost with its broker";
+            case "auto.offset.reset",
+                    "consumer.auto.offset.reset",
+                    "main.consumer.auto.offset.reset",
+                    "global.consumer.auto.offset.reset",
+                    "restore.consumer.auto.offset.reset" ->
+                "expected it absent: the key from says where a first start begins, such as from: %s"
+                        .formatted(value.equals("latest") ? "latest" : "earliest");
             case "enable.idempotence", "producer.enable.idempotence" ->
                 value.equals("true") ? "" : "expected it absent or true: without it a retry writes a record twice";
             case "topic.cleanup.policy" ->

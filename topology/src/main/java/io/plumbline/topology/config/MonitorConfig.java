@@ -40,6 +40,8 @@ import org.slf4j.LoggerFactory;
  * @param sampleRows rows kept of each window for a refit
  * @param store what keeps the state between commits
  * @param stateDirectory folder of the state
+ * @param waitingPanes panes of a site that may wait for a slower partition; null: as many as the heap has room for
+ * @param from where a first start begins to read the activations
  * @param http where metrics, health checks and the page are served
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
@@ -55,6 +57,8 @@ public record MonitorConfig(
         int sampleRows,
         StoreKind store,
         Path stateDirectory,
+        @Nullable Integer waitingPanes,
+        BeginFrom from,
         HttpSettings http,
         Limits limits,
         Map<String, SiteSettings> sites,
@@ -76,6 +80,26 @@ public record MonitorConfig(
         sites = Collections.unmodifiableMap(new LinkedHashMap<>(sites));
         adaptations = Collections.unmodifiableMap(new LinkedHashMap<>(adaptations));
         swapRules = Collections.unmodifiableMap(new LinkedHashMap<>(swapRules));
+    }
+
+    /** Returns this configuration with a number of panes that may wait. */
+    public MonitorConfig withWaitingPanes(int panes) {
+        return new MonitorConfig(
+                applicationId,
+                kafka,
+                secrets,
+                topics,
+                window,
+                sampleRows,
+                store,
+                stateDirectory,
+                panes,
+                from,
+                http,
+                limits,
+                sites,
+                adaptations,
+                swapRules);
     }
 
     /** Returns how a watched site adapts, which for the block of a target is as all of them; null where it does not. */

@@ -61,6 +61,7 @@ public record DeadLetter(Reason reason, String message) {
         EMPTY_BATCH(Reason.NO),
         NON_FINITE(Reason.NO),
         AHEAD_OF_TIME("yes, once this clock has come so far: a replay keeps the time"),
+        BEHIND_TIME("yes, where limits.behind was too short: a replay keeps the time"),
         TOO_MANY_ROWS("yes, once the limit is raised"),
         TOO_MANY_REQUESTS("yes, once the limit is raised"),
         WRONG_MASK(Reason.NO),

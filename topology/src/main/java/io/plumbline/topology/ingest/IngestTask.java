@@ -96,10 +96,9 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
         long begin = System.nanoTime();
         try {
             List<Ingested> read = reader.readAll(record.key(), record.value(), record.headers(), record.timestamp());
-            DeadLetter ahead =
-                    limits.aheadOfTime(read.get(0).site(), record.timestamp(), context.currentSystemTimeMs());
-            if (ahead != null) {
-                throw new Refused(ahead);
+            DeadLetter wrong = limits.wrongTime(read.get(0).site(), record.timestamp(), context.currentSystemTimeMs());
+            if (wrong != null) {
+                throw new Refused(wrong);
             }
             for (Ingested ingested : read) {
                 DeadLetter refusal = admission.refusal(ingested, record.timestamp());

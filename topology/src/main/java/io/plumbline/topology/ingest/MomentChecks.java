@@ -34,7 +34,7 @@ record MomentChecks(Limits limits) {
             throw refused(
                     Reason.MALFORMED,
                     shape,
-                    "the timestamp %d ms is not in the record's pane of %d ms from %d ms on; it is the event time of the newest row"
+                    "the timestamp %d ms is not in the record's pane of %d ms from %d ms on; it is the event time of the newest row, and all are milliseconds since 1970"
                             .formatted(
                                     timestampMs,
                                     moment.pane().sizeMs(),

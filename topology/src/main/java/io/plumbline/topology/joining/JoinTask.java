@@ -123,9 +123,9 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
         RecordMetadata metadata = context.recordMetadata().orElseThrow();
         PartRecord sent =
                 new PartRecord(record, new DeadLetter.Place(metadata.topic(), metadata.partition(), metadata.offset()));
-        DeadLetter ahead = limits.aheadOfTime(site.name(), record.timestamp(), context.currentSystemTimeMs());
-        if (ahead != null) {
-            giveUp(sent, ahead);
+        DeadLetter wrong = limits.wrongTime(site.name(), record.timestamp(), context.currentSystemTimeMs());
+        if (wrong != null) {
+            giveUp(sent, wrong);
             return;
         }
         Part part;

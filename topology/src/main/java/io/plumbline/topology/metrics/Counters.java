@@ -94,7 +94,8 @@ final class Counters {
     Counter partitionsGivenUp(String site) {
         return counter(
                 "plumbline.partitions.given.up",
-                "Times a source partition held the windows of a site back for window.max_hold and was no longer waited for",
+                "Times a source partition held the windows of a site back for window.max_hold,"
+                        + " or too many panes, and was no longer waited for",
                 "site",
                 site);
     }

@@ -17,7 +17,7 @@ import java.util.function.ToIntFunction;
  *
  * @param held what stays for as long as the monitor runs
  * @param working what comes and goes, the most of each and never two together
- * @param buffers what Kafka's clients fill when there is a backlog
+ * @param buffers what fills when there is a backlog
  * @param outside memory outside of the heap
  * @param adapter what the adapter keeps while all sites are drifted, in a process of its own or in this one
  * @param written what goes to the monitor's own topics
@@ -71,6 +71,15 @@ public record CapacityEstimate(
         }
     }
 
+    private static final long MOST_WAITING_PANES = 1_000;
+
+    private static List<SiteSizes> sizes(MonitorConfig config, ToIntFunction<SiteSettings> requestComponents) {
+        return config.sites().values().stream()
+                .map(site -> SiteSizes.of(site, config.adaptationOf(site.site()), requestComponents.applyAsInt(site)))
+                .flatMap(Optional::stream)
+                .toList();
+    }
+
     public CapacityEstimate {
         held = List.copyOf(held);
         working = List.copyOf(working);
@@ -97,19 +106,35 @@ public record CapacityEstimate(
             Deployment deployment,
             long heapBytes,
             ToIntFunction<SiteSettings> requestComponents) {
-        List<SiteSizes> sites = config.sites().values().stream()
-                .map(site -> SiteSizes.of(site, config.adaptationOf(site.site()), requestComponents.applyAsInt(site)))
-                .flatMap(Optional::stream)
-                .toList();
+        List<SiteSizes> sites = sizes(config, requestComponents);
         CapacityFormulas formulas = new CapacityFormulas(config, sites, deployment, HeapRegion.of(heapBytes));
         return new CapacityEstimate(
                 deployment,
                 formulas.held(),
                 formulas.working(),
-                formulas.buffers(),
+                formulas.buffers(
+                        deployment.partitions() == 1 ? 0 : waitingPanes(config, deployment.partitions(), heapBytes)),
                 formulas.outside(),
                 formulas.adapter(),
                 formulas.written());
+    }
+
+    /**
+     * Returns how many panes of a site may wait for a slower partition: as configured, or as many as half of the heap
+     * that is left has room for.
+     */
+    public static int waitingPanes(MonitorConfig config, int partitions, long heapBytes) {
+        Integer configured = config.waitingPanes();
+        if (configured != null) {
+            return configured;
+        }
+        List<SiteSizes> sites = sizes(config, SiteSizes::requestComponents);
+        Deployment alone = new Deployment(partitions, 1, false, 0);
+        CapacityFormulas formulas = new CapacityFormulas(config, sites, alone, HeapRegion.of(heapBytes));
+        long left = heapBytes - sum(formulas.held()) - sum(formulas.working());
+        long panes = left / 2 / Math.max(1, Math.round(formulas.waitingPane()));
+        int least = config.window().leastWaitingPanes(config.limits().ahead());
+        return (int) Math.max(least, Math.min(panes, MOST_WAITING_PANES));
     }
 
     public long heldBytes() {

@@ -42,6 +42,8 @@ import org.apache.kafka.streams.StreamsConfig;
  * held whole, in the adapter at most {@link RequestPool#MOST_BYTES}, while the site is drifted
  * </pre>
  *
+ * <p>Panes that wait for a slower partition: at most {@code state.waiting_panes} of each site, live and in a store.
+ *
  * <p>Panes open: {@link WindowSettings#openPanesPerPartition} at level 1, {@link WindowSettings#openPanesPerWindow} at
  * level 2. Measured against the heap in {@code PaneMemoryTest}, {@code SiteMemoryTest} and {@code ScaleSoak}: within 25
  * %.
@@ -163,12 +165,31 @@ final class CapacityFormulas {
                 part("or, at the start, reading the largest explainer", reading));
     }
 
-    /** Returns what Kafka's clients fill when there is a backlog. */
-    List<Part> buffers() {
+    /** Returns the bytes of one pane of every site that waits for a slower partition. */
+    double waitingPane() {
+        double bytes = 0;
+        for (SiteSizes site : sites) {
+            bytes += site.totals() + moment(site) + config.sampleRows() * site.heldRow() + site.whole();
+            if (config.store() == StoreKind.MEMORY) {
+                bytes += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
+            }
+        }
+        return bytes;
+    }
+
+    /**
+     * Returns what fills when there is a backlog.
+     *
+     * @param waitingPanes panes of a site that may wait for a slower partition; 0 where there is none
+     */
+    List<Part> buffers(int waitingPanes) {
         int buffered = number(StreamsConfig.BUFFERED_RECORDS_PER_PARTITION_CONFIG)
                 + number(StreamsConfig.mainConsumerPrefix("max.poll.records"));
         long perPartition = buffered * (LARGEST_ACTIVATION_RECORD + LARGEST_MOMENT_RECORD);
         return List.of(
+                part(
+                        "panes that wait for a slower partition, %d a site".formatted(waitingPanes),
+                        waitingPanes * waitingPane() / deployment.instances()),
                 part("records waiting, of 1 MiB each", (double) deployment.partitionsHere() * perPartition),
                 part("fetched and being sent, per stream thread", (double) threads * (FETCH + sendBuffer())));
     }

@@ -11,6 +11,7 @@ import io.plumbline.topology.assessment.WatchedTargets;
 import io.plumbline.topology.broker.Application;
 import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.topology.broker.DecidedCommits;
+import io.plumbline.topology.broker.HeldBackTopic;
 import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.broker.StreamsSettings;
@@ -30,6 +31,7 @@ import io.plumbline.topology.progress.ProgressWatch;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.progress.StreamsProbes;
+import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.topology.windows.WindowWorkers;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -228,9 +230,12 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             Properties properties = StreamsSettings.monitor(config);
-            SourceWatcher source = watchSource(config, prepared, metrics);
+            int waitingPanes = CapacityEstimate.waitingPanes(
+                    config, prepared.sourcePartitions(), Runtime.getRuntime().maxMemory());
+            PartitionTimes times = times(config, waitingPanes, prepared.sourcePartitions());
+            SourceWatcher source = watchSource(config, prepared, metrics, times);
             Topology topology = MonitorTopology.build(
-                    config,
+                    config.withWaitingPanes(waitingPanes),
                     sites,
                     prepared,
                     decoders,
@@ -245,7 +250,9 @@ public final class PlumblineRuntime implements AutoCloseable {
                     WatchedSite.projections(sites),
                     probes,
                     outputs);
-            DecidedCommits clients = new DecidedCommits(source.topic()::requireSame);
+            HeldBackTopic heldBack = new HeldBackTopic(config.topics().activations(), times);
+            DecidedCommits clients = new DecidedCommits(source.topic()::requireSame).holdingBack(heldBack);
+            StreamsSettings.holdBack(properties, heldBack);
             KafkaStreams streams =
                     streams(Application.MONITOR, topology, properties, clients, outputs, config, metrics, topicsThere);
             Map<String, String> topics = Map.of(
@@ -291,8 +298,19 @@ public final class PlumblineRuntime implements AutoCloseable {
         return Listeners.both(type, metrics.guarded(type, meters), console);
     }
 
+    private static PartitionTimes times(MonitorConfig config, int waitingPanes, int partitions) {
+        Duration idleClose = config.window().idleClose();
+        return new PartitionTimes(
+                partitions,
+                config.window().readAhead(waitingPanes, config.limits().ahead()),
+                idleClose == null ? WindowSettings.FIRST_RECORD_WAIT : idleClose,
+                config.limits().ahead(),
+                System::currentTimeMillis);
+    }
+
     /** Watches whether the activations can be read, and are those that reading began with. */
-    private SourceWatcher watchSource(MonitorConfig config, Topics.Prepared prepared, Metrics metrics) {
+    private SourceWatcher watchSource(
+            MonitorConfig config, Topics.Prepared prepared, Metrics metrics, PartitionTimes times) {
         metrics.expectPartitions(prepared.sourcePartitions());
         SourceWatcher watcher = own(SourceWatcher.start(
                 config.adminProperties(),
@@ -301,7 +319,8 @@ public final class PlumblineRuntime implements AutoCloseable {
                 config.monitorApplicationId(),
                 config.window().idleClose(),
                 metrics::offsetsLost,
-                sentence -> stop(Application.MONITOR, sentence)));
+                sentence -> stop(Application.MONITOR, sentence),
+                times));
         metrics.expectUnreadPartitions(() -> watcher.topic().unreadPartitions());
         return watcher;
     }

@@ -51,6 +51,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     private final Duration every;
     private final ObjLongConsumer<Integer> lost;
     private final SourceTopic topic;
+    private final PartitionTimes times;
     private final Map<Integer, Sight> sights = new ConcurrentHashMap<>();
     private final Map<Integer, Long> countedTo = new HashMap<>();
     private final CountDownLatch closing = new CountDownLatch(1);
@@ -65,7 +66,9 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
             int partitions,
             Duration every,
             ObjLongConsumer<Integer> lost,
-            Consumer<String> remade) {
+            Consumer<String> remade,
+            PartitionTimes times) {
+        this.times = times;
         this.admin = admin;
         this.group = group;
         this.partitions = IntStream.range(0, partitions)
@@ -84,6 +87,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
      * @param idleClose silence that closes a window: looks are frequent enough for it
      * @param lost told of each partition and number of offsets that were deleted unread
      * @param remade told when the topic was deleted and made again
+     * @param times told how far each partition is read
      */
     static SourceWatcher start(
             Map<String, String> kafka,
@@ -92,7 +96,8 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
             String group,
             @Nullable Duration idleClose,
             ObjLongConsumer<Integer> lost,
-            Consumer<String> remade) {
+            Consumer<String> remade,
+            PartitionTimes times) {
         Duration tenth = idleClose == null ? SLOWEST : idleClose.dividedBy(10);
         Duration every = tenth.compareTo(SLOWEST) > 0 ? SLOWEST : tenth.compareTo(FASTEST) < 0 ? FASTEST : tenth;
         long answerWithinMs = answerWithinMs(every);
@@ -101,7 +106,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(2 * answerWithinMs));
         properties.put(AdminClientConfig.CLIENT_ID_CONFIG, group + "-source-watch");
         SourceWatcher watcher =
-                new SourceWatcher(Admin.create(properties), group, topic, partitions, every, lost, remade);
+                new SourceWatcher(Admin.create(properties), group, topic, partitions, every, lost, remade, times);
         watcher.look();
         watcher.thread.setDaemon(true);
         watcher.thread.start();
@@ -159,7 +164,8 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
 
     private void run() {
         try {
-            while (!closing.await(every.toMillis(), TimeUnit.MILLISECONDS)) {
+            // Whoever is held back waits for the next look.
+            while (!closing.await((times.isHolding() ? FASTEST : every).toMillis(), TimeUnit.MILLISECONDS)) {
                 lookOnceMore();
             }
         } catch (InterruptedException e) {
@@ -222,6 +228,11 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
                 countLost(partition, stored.offset(), first);
             }
             long readUpTo = stored == null ? first : Math.max(first, stored.offset());
+            times.saw(
+                    partition.partition(),
+                    PartitionTimes.timeOf(stored),
+                    lasts.getOrDefault(partition, Long.MAX_VALUE),
+                    readUpTo);
             saw(partition.partition(), askedMs, lasts.getOrDefault(partition, Long.MAX_VALUE), readUpTo);
         });
         if (answered && away) {

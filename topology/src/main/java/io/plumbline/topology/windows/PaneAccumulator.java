@@ -26,12 +26,6 @@ final class PaneAccumulator implements Task<String, Ingested> {
 
     private static final Duration IDLE_CHECK = Duration.ofSeconds(1);
 
-    /**
-     * The time after which a partition that never carried a site counts as silent, also when windows close by event
-     * time alone.
-     */
-    static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
-
     /** The time for which something has been unread before a partition counts as read with a backlog. */
     private static final Duration BACKLOG_AFTER = Duration.ofSeconds(15);
 
@@ -314,6 +308,8 @@ final class PaneAccumulator implements Task<String, Ingested> {
         close(site, clock, end);
         panes.touch(site);
         changed.raise();
+        // Windows wait for this word, and where nothing is read nothing else asks for a commit.
+        context.commit();
     }
 
     private long silentAfterMs(SiteClock clock) {
@@ -321,7 +317,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         if (idleClose != null) {
             return idleClose.toMillis();
         }
-        return clock.eventTimeMs() == SiteClock.NEVER ? FIRST_RECORD_WAIT.toMillis() : Long.MAX_VALUE;
+        return clock.eventTimeMs() == SiteClock.NEVER ? WindowSettings.FIRST_RECORD_WAIT.toMillis() : Long.MAX_VALUE;
     }
 
     @Override

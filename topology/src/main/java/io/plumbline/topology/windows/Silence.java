@@ -1,7 +1,6 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.topology.windows.SourceWatch.Sight;
-import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,15 +9,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>An answer counts once everything that lay in the partition when it was given has been read. Offsets that no record
  * has, such as markers of transactions, count as read when they are committed; a partition that does not move for
- * {@link #PATIENCE} is taken as read.
+ * {@link SourceWatch#PATIENCE} is taken as read.
  */
 final class Silence {
-
-    /**
-     * The time that is longer than any transaction lives by default (15 min is the broker's ceiling, 1 min a producer's
-     * default).
-     */
-    static final Duration PATIENCE = Duration.ofMinutes(15);
 
     private @Nullable Sight pending;
     private long read;
@@ -55,7 +48,7 @@ final class Silence {
 
     private void settle(long wallMs) {
         Sight sight = pending;
-        if (sight != null && (sight.endOffset() <= read || wallMs - movedMs >= PATIENCE.toMillis())) {
+        if (sight != null && (sight.endOffset() <= read || wallMs - movedMs >= SourceWatch.PATIENCE.toMillis())) {
             provenMs = Math.max(provenMs, Math.min(sight.answeredMs(), wallMs));
             pending = null;
         }

@@ -130,6 +130,21 @@ final class SiteProgress {
         return givenUp;
     }
 
+    /** Gives up the slowest partitions that windows wait for; returns them, none where no window waits. */
+    List<Integer> giveUpSlowest() {
+        long frontierMs = frontierMs();
+        boolean someoneIsAhead = partitions.stream().anyMatch(partition -> partition.closedUpToMs() > frontierMs);
+        List<Integer> slowest = new ArrayList<>();
+        for (int p = 0; someoneIsAhead && p < partitions.size(); p++) {
+            PartitionProgress partition = partitions.get(p);
+            if (partition.counts() && partition.doneUpToMs() == frontierMs) {
+                partition.giveUp();
+                slowest.add(p);
+            }
+        }
+        return slowest;
+    }
+
     private static boolean isBehind(PartitionProgress partition, long farthestMs, WindowSettings settings) {
         if (farthestMs == NEVER) {
             return false;

@@ -49,6 +49,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
     private final Set<String> accounted = new HashSet<>();
     private final long application;
     private final Map<String, Agreement> agreements;
+    private final int waitingPanes;
     private long skipped;
     private long lastCheckMs;
     private long stalledNanos;
@@ -61,7 +62,9 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             String storeName,
             WindowListener listener,
             WindowsUnderWay<V> underWay,
-            Map<String, Agreement> agreements) {
+            Map<String, Agreement> agreements,
+            int waitingPanes) {
+        this.waitingPanes = waitingPanes;
         this.context = context;
         this.settings = settings;
         this.storeName = storeName;
@@ -90,6 +93,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             resumed = true;
             for (String site : panes.sites()) {
                 begin(site, panes.site(site), ClosedBy.EVENT_TIME);
+                boundWaiting(site, panes.site(site));
             }
         }
     }
@@ -179,6 +183,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
                 LOG.debug("site {} is not configured here; its panes are kept and its windows not closed", site);
             } else {
                 closeWindows(site, progress, step.silent() ? ClosedBy.IDLE : ClosedBy.EVENT_TIME);
+                boundWaiting(site, progress);
                 accounted.add(site);
                 listener.onAccount(site, account(site, progress));
             }
@@ -269,6 +274,38 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             closeWindows(site, progress, ClosedBy.MAX_HOLD);
             changed.raise();
         }
+    }
+
+    /**
+     * Stops waiting for the slowest partitions where more panes wait than memory is reckoned for, although reading is
+     * held back: a partition on which the site alone is far behind, or a source that cannot be looked at.
+     */
+    private void boundWaiting(String site, SiteProgress progress) {
+        while (waiting(site) > waitingPanes) {
+            List<Integer> givenUp = progress.giveUpSlowest();
+            if (givenUp.isEmpty()) {
+                return;
+            }
+            for (int partition : givenUp) {
+                LOG.warn(
+                        "site {}: more than {} panes waited for source partition {} (state.waiting_panes); its windows"
+                                + " close without it, its rows are counted as late until it has caught up. Look at"
+                                + " the clocks of its producers",
+                        site,
+                        waitingPanes,
+                        partition);
+                listener.onGivenUp(site, partition);
+            }
+            panes.touch(site);
+            changed.raise();
+            begin(site, progress, ClosedBy.MAX_HOLD);
+        }
+    }
+
+    private int waiting(String site) {
+        WindowsUnderWay.Mark mark = underWay.mark(site);
+        SortedMap<Long, Pane> open = panes.panes(site);
+        return mark == null ? open.size() : open.tailMap(mark.panesBeforeMs()).size();
     }
 
     private long wallMs() {

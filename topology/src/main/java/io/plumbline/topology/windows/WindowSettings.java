@@ -53,8 +53,16 @@ public record WindowSettings(
         }
     }
 
+    /**
+     * The time after which a partition that never carried a site counts as silent, also when windows close by event
+     * time alone.
+     */
+    public static final Duration FIRST_RECORD_WAIT = Duration.ofSeconds(30);
+
     private static final long SLOWEST_RHYTHM_MS = 60_000;
     private static final int LARGEST_PANES_PER_WINDOW = 288;
+    private static final int PANES_ON_THEIR_WAY = 4;
+    private static final int LEAST_PANES_AHEAD = 2;
 
     long sizeMs() {
         return size.toMillis();
@@ -82,10 +90,8 @@ public record WindowSettings(
      * Returns the event time by which a partition goes on without a record of a site before it says that the site has
      * nothing there: a silence, the grace, and what one producer's clock may be ahead of another's.
      */
-    Duration absence(Duration ahead) {
-        return (idleClose == null ? PaneAccumulator.FIRST_RECORD_WAIT : idleClose)
-                .plus(grace)
-                .plus(ahead);
+    public Duration absence(Duration ahead) {
+        return (idleClose == null ? FIRST_RECORD_WAIT : idleClose).plus(grace).plus(ahead);
     }
 
     /** The longest stretch that every window is made of whole copies of, in milliseconds. */
@@ -107,6 +113,24 @@ public record WindowSettings(
      */
     public long openPanesPerWindow() {
         return sizeMs() / paneMs() + 1;
+    }
+
+    /**
+     * Returns how many panes of a site wait at most where its windows are composed, when no partition is read farther
+     * ahead of the slowest than {@link #readAhead} says: those of a window, those by which an absent site is told later,
+     * and a few on their way.
+     */
+    public int leastWaitingPanes(Duration ahead) {
+        return Math.toIntExact(panesAtRest(ahead) + LEAST_PANES_AHEAD);
+    }
+
+    private long panesAtRest(Duration ahead) {
+        return openPanesPerWindow() + (absence(ahead).toMillis() + paneMs() - 1) / paneMs() + PANES_ON_THEIR_WAY;
+    }
+
+    /** Returns the event time by which a partition may be read ahead of the slowest so that no more panes wait. */
+    public Duration readAhead(int waitingPanes, Duration ahead) {
+        return Duration.ofMillis(Math.max(LEAST_PANES_AHEAD, waitingPanes - panesAtRest(ahead)) * paneMs());
     }
 
     /** Returns the start of the pane that {@code timestampMs} falls in. */

@@ -107,9 +107,9 @@ public final class WindowStage {
         };
     }
 
-    /** Composes as {@link #composer(WindowWork, Executor)} does, windows on which no work is done. */
+    /** Composes as {@link #composer(WindowWork, Executor, int)} does, windows on which no work is done. */
     public ProcessorSupplier<byte[], byte[], String, ClosedWindow> composer() {
-        return composer(WindowWork.NONE, WindowWorkers.none());
+        return composer(WindowWork.NONE, WindowWorkers.none(), Integer.MAX_VALUE);
     }
 
     /**
@@ -117,8 +117,10 @@ public final class WindowStage {
      *
      * @param work done on each window before it is forwarded
      * @param executor runs that; many tasks may share one
+     * @param waitingPanes panes of a site that wait for a slower partition at most
      */
-    public <V> ProcessorSupplier<byte[], byte[], String, V> composer(WindowWork<V> work, Executor executor) {
+    public <V> ProcessorSupplier<byte[], byte[], String, V> composer(
+            WindowWork<V> work, Executor executor, int waitingPanes) {
         CommitHook hook = new CommitHook(WINDOWS_STORE + "-commit-hook");
         return TaskProcessor.supplier(
                 Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC), hook.storeBuilder()),
@@ -129,7 +131,8 @@ public final class WindowStage {
                         WINDOWS_STORE,
                         listener,
                         new WindowsUnderWay<>(work, executor, listener),
-                        agreements));
+                        agreements,
+                        waitingPanes));
     }
 
     private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {

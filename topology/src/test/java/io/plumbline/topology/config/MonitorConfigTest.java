@@ -34,6 +34,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -203,7 +204,7 @@ class MonitorConfigTest {
         assertEquals(
                 new HttpSettings("0.0.0.0", 0, 9465, List.of("a.example"), Path.of("/conf/web.yaml"), true),
                 config.http());
-        assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2), 4096), config.limits());
+        assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2), null, 4096), config.limits());
 
         SiteSettings site = site(config, "a.b");
         assertEquals(Path.of("/conf/sae"), site.explainer());
@@ -306,6 +307,8 @@ class MonitorConfigTest {
                 "partitioner.ignore.keys: true          | absent or false",
                 "consumer.check.crcs: false             | a damaged record",
                 "topic.cleanup.policy: delete           | is lost",
+                "auto.offset.reset: latest              | such as from: latest",
+                "monitor.main.consumer.auto.offset.reset: none | the key from says where a first start begins",
             })
     void kafkaPropertyThatBreaksAGuaranteeIsRefused(String property, String sentence) {
         ConfigException refused = refused(
@@ -553,6 +556,27 @@ class MonitorConfigTest {
         assertEquals("1m", DurationText.format(Duration.ofSeconds(60)));
         assertThrows(IllegalArgumentException.class, () -> DurationText.parse("1.0001ms"));
         assertThrows(IllegalArgumentException.class, () -> DurationText.parse("-5s"));
+    }
+
+    @Test
+    void aFirstStartBeginsAtAnEndOfTheTopicOrAtATimeThatIsPast() {
+        assertEquals(BeginFrom.EARLIEST, parse(SMALLEST).from());
+        assertEquals(BeginFrom.LATEST, parse(SMALLEST + "\nfrom: latest\n").from());
+        assertEquals(
+                Instant.parse("2026-11-01T00:00:00Z"),
+                parse(SMALLEST + "\nfrom: 2026-11-01T02:00:00+02:00\n").from().time());
+        assertTrue(refused(SMALLEST + "\nfrom: yesterday\n").getMessage().contains("such as 2026-11-01T00:00:00Z"));
+        assertTrue(refused(SMALLEST + "\nfrom: 2999-01-01T00:00:00Z\n")
+                .getMessage()
+                .contains("latest begins"));
+    }
+
+    @Test
+    void fewerWaitingPanesThanAWindowAndASilenceNeedAreRefused() {
+        assertNull(parse(SMALLEST).waitingPanes());
+        assertEquals(50, parse(SMALLEST + "\nstate: {waiting_panes: 50}\n").waitingPanes());
+        ConfigException refused = refused(SMALLEST + "\nstate: {waiting_panes: 3}\n");
+        assertTrue(refused.getMessage().contains("expected at least 10"), refused.getMessage());
     }
 
     private static SiteSettings site(MonitorConfig config, String site) {

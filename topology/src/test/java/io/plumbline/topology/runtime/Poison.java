@@ -48,7 +48,12 @@ record Poison(int width, int most, LongFunction<Matrix> rows) {
 
     ProducerRecord<byte[], byte[]> bad(Reason reason, long number, long timestampMs) {
         String site = reason == Reason.UNKNOWN_SITE ? "another" : WatchedFolder.SITE;
-        long time = reason == Reason.AHEAD_OF_TIME ? System.currentTimeMillis() + 30 * 60_000 : timestampMs;
+        long time =
+                switch (reason) {
+                    case AHEAD_OF_TIME -> System.currentTimeMillis() + 30 * 60_000;
+                    case BEHIND_TIME -> timestampMs / 1_000;
+                    default -> timestampMs;
+                };
         return record(number, time, site, value(reason, number));
     }
 

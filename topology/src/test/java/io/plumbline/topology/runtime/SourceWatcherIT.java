@@ -46,7 +46,8 @@ class SourceWatcherIT {
                         "group",
                         IDLE_CLOSE,
                         (partition, lost) -> {},
-                        remade -> {});
+                        remade -> {},
+                        new PartitionTimes(1, IDLE_CLOSE, IDLE_CLOSE, IDLE_CLOSE, System::currentTimeMillis));
                 began = System.nanoTime();
             }
             long left = LOOKING_MS - TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - began);

@@ -32,6 +32,8 @@ class PassedOverSitesTest {
     /** A source in which something lies unread all the time: nobody is ever silent. */
     private static final SourceWatch BACKLOG = partition -> new Sight(0, Long.MAX_VALUE, Long.MAX_VALUE, 0);
 
+    private static final int WAITING_PANES = 200;
+
     @TempDir
     private Path folder;
 
@@ -143,8 +145,28 @@ class PassedOverSitesTest {
         assertEquals(39, said, "one for each pane of 10 s that began");
     }
 
+    /** Reading is held back by the consumer, which is not here: nothing but the bound stands between this and memory. */
+    @Test
+    void moreWaitingPanesThanMayBeGiveTheSlowestPartitionUp() {
+        start(2);
+        for (int second = 0; second < 10 * WAITING_PANES + 10; second += 2) {
+            read(SITE, 0, second);
+        }
+        assertEquals(List.of(), starts(SITE));
+        for (int second = 0; second < 100; second += 2) {
+            read(SITE, 0, 10 * WAITING_PANES + 10 + second);
+            assertTrue(pipeline.state().panes(SITE).size() <= WAITING_PANES);
+        }
+        assertEquals(List.of(1), pipeline.givenUp);
+        assertEquals(ClosedBy.MAX_HOLD, pipeline.windows.get(0).closedBy());
+        pipeline.read(SITE, 1, blob(1), T0);
+        pipeline.read(SITE, 1, blob(1), T0 + 20_000);
+        pipeline.deliverAll();
+        assertEquals(Map.of(LateReason.HELD_TOO_LONG, 1L), pipeline.late);
+    }
+
     private void start(int partitions) {
-        pipeline = WindowPipeline.ofTwoSites(SETTINGS, partitions, folder, BACKLOG);
+        pipeline = WindowPipeline.ofTwoSites(SETTINGS, partitions, folder, BACKLOG, WAITING_PANES);
     }
 
     private void read(String site, int partition, int second) {

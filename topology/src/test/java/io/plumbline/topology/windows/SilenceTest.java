@@ -87,7 +87,7 @@ class SilenceTest {
         start(IDLE);
         pipeline.read(0, 1, 4, T0);
         sight = new Sight(0, Long.MAX_VALUE, 3, 0);
-        pipeline.passSeconds((int) Silence.PATIENCE.toSeconds() - 5);
+        pipeline.passSeconds((int) SourceWatch.PATIENCE.toSeconds() - 5);
         assertTrue(pipeline.windows.isEmpty());
         pipeline.passSeconds(40);
         assertEquals(1, pipeline.windows.size());

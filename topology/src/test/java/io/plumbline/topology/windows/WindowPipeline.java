@@ -102,11 +102,12 @@ final class WindowPipeline implements AutoCloseable {
             RowMask mask,
             WindowWork<ClosedWindow> work,
             Executor workers) {
-        this(settings, partitions, folder, watch, mask, work, workers, List.of(SITE));
+        this(settings, partitions, folder, watch, mask, work, workers, List.of(SITE), Integer.MAX_VALUE);
     }
 
     /** Returns a pipeline that watches {@link #OTHER} beside {@link #SITE}. */
-    static WindowPipeline ofTwoSites(WindowSettings settings, int partitions, Path folder, SourceWatch watch) {
+    static WindowPipeline ofTwoSites(
+            WindowSettings settings, int partitions, Path folder, SourceWatch watch, int waitingPanes) {
         return new WindowPipeline(
                 settings,
                 partitions,
@@ -115,7 +116,8 @@ final class WindowPipeline implements AutoCloseable {
                 RowMask.NONE,
                 WindowWork.NONE,
                 WindowWorkers.none(),
-                List.of(SITE, OTHER));
+                List.of(SITE, OTHER),
+                waitingPanes);
     }
 
     private WindowPipeline(
@@ -126,7 +128,8 @@ final class WindowPipeline implements AutoCloseable {
             RowMask mask,
             WindowWork<ClosedWindow> work,
             Executor workers,
-            List<String> sites) {
+            List<String> sites,
+            int waitingPanes) {
         Watcher watcher = new Watcher();
         Map<String, SiteShape> shapes = new HashMap<>();
         Map<String, Integer> widths = new HashMap<>();
@@ -172,7 +175,7 @@ final class WindowPipeline implements AutoCloseable {
         }
         Topology topology = new Topology();
         topology.addSource("moments-source", in, in, "moments");
-        topology.addProcessor("compose", stage.composer(work, workers), "moments-source");
+        topology.addProcessor("compose", stage.composer(work, workers, waitingPanes), "moments-source");
         topology.addProcessor("collect", () -> new Collector(windows), "compose");
         composer = driver(topology, folder.resolve("composer"));
     }

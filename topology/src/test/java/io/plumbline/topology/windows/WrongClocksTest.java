@@ -1,12 +1,19 @@
 package io.plumbline.topology.windows;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.Limits;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TimeZone;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -64,19 +71,39 @@ class WrongClocksTest {
     }
 
     @Test
-    void eventTimesAroundZeroAndBelowAreCutLikeAnyOther() {
+    void timesAroundZeroAndBelowAreCutLikeAnyOther() {
         start(1);
-        for (long time : new long[] {-10_001, -10_000, -1, 0, 9_999, 10_000}) {
-            pipeline.read(0, time, 1, Math.max(0, time));
-        }
-        pipeline.deliverAll();
         WindowSettings settings = new WindowSettings(TEN, TEN, Duration.ZERO, null, null);
         assertEquals(-20_000, settings.paneStart(-10_001));
         assertEquals(-10_000, settings.paneStart(-10_000));
         assertEquals(-10_000, settings.paneStart(-1));
         assertEquals(0, settings.paneStart(0));
-        assertEquals(List.of(5L), rows());
-        assertEquals(0, pipeline.windows.get(0).startMs());
+    }
+
+    @Test
+    void aTimeInAnotherUnitIsADeadLetterThatNamesTheUnit() {
+        start(1);
+        read(0, 1, NOW / 1_000);
+        read(0, 1, 0);
+        read(0, 1, Instant.parse("1999-12-31T23:59:59.999Z").toEpochMilli());
+        read(0, 1, Instant.parse("2000-01-01T00:00:00Z").toEpochMilli());
+        assertEquals(Collections.nCopies(3, DeadLetter.Reason.BEHIND_TIME), pipeline.refusals);
+        Limits limits = Limits.DEFAULT;
+        assertMessage(limits.wrongTime("s", NOW / 1_000, NOW), "it is in seconds");
+        assertMessage(
+                limits.wrongTime("s", NOW / 1_000, NOW),
+                Instant.ofEpochSecond(NOW / 1_000).toString());
+        assertMessage(limits.wrongTime("s", 0, NOW), "the record has no timestamp");
+        assertMessage(limits.wrongTime("s", 253_402_300_799_999L, NOW), "microseconds or nanoseconds");
+        assertMessage(limits.wrongTime("s", NOW + 3_600_000, NOW), "3600 s ahead");
+        assertNull(limits.wrongTime("s", NOW - Duration.ofDays(3_650).toMillis(), NOW), "a recording");
+        Limits live = new Limits(1, 1, 1, 1, Duration.ofMinutes(1), Duration.ofHours(1), 1);
+        assertNull(live.wrongTime("s", NOW - 3_600_000, NOW));
+        assertMessage(live.wrongTime("s", NOW - 3_601_000, NOW), "3601 s behind");
+    }
+
+    private static void assertMessage(@Nullable DeadLetter letter, String part) {
+        assertTrue(letter != null && letter.message().contains(part), () -> String.valueOf(letter));
     }
 
     @Test

@@ -1,0 +1,35 @@
+package io.plumbline.topology.broker;
+
+/**
+ * Says how far in event time a partition of the activations topic may be read while others are behind. Asked on stream
+ * threads; implementations must be thread-safe and must not block.
+ */
+public interface ReadAhead {
+
+    /**
+     * Returns how far a partition may be read now.
+     *
+     * @param firstMs event time of the first record that this process read from it
+     */
+    Bound bound(int partition, long firstMs);
+
+    /** Takes note that records were held back. */
+    void held();
+
+    /**
+     * A bound of reading.
+     *
+     * @param slowestMs event time of the slowest other partition; whoever is behind it is read in any case
+     * @param limitMs event time up to which a partition ahead of it is read
+     * @param clockMs event time from which a record is refused for its clock, so that nobody waits for it
+     */
+    record Bound(long slowestMs, long limitMs, long clockMs) {
+
+        /** No bound. */
+        public static final Bound NONE = new Bound(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
+
+        boolean allows(long reachedMs, long timestampMs) {
+            return reachedMs <= slowestMs || timestampMs <= limitMs || timestampMs > clockMs;
+        }
+    }
+}
