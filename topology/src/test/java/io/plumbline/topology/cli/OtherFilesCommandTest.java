@@ -43,7 +43,8 @@ class OtherFilesCommandTest {
     @Test
     void rowsInThePlaceOfABaselineAreAUsageError() {
         Path rows = folder.resolve("english.safetensors");
-        Shell shell = Shell.run("assess", "--explainer", folder, "--activations", rows, "--baseline", rows);
+        Shell shell =
+                Shell.run("assess", "--explainer", folder, "--activations", rows, "--baseline", rows, "--rank", 4);
         assertEquals(ExitCodes.USAGE, shell.exitCode(), shell.err());
         assertTrue(shell.err().contains("is no baseline: it holds activations"), shell.err());
     }
