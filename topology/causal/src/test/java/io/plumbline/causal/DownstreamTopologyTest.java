@@ -20,6 +20,7 @@ import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.PipelineMeters;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowWorkers;
@@ -63,6 +64,7 @@ class DownstreamTopologyTest {
                             name -> null,
                             new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
                             new Repeats(),
+                            NextOffsets.silent(),
                             SourceWatch.ALWAYS_READ,
                             WindowWorkers.none(),
                             WatchedSite.projections(sites),

@@ -70,8 +70,7 @@ final class ConsoleViews {
             List<Spark> recent) {}
 
     /** A point of a sparkline: how many times its threshold the statistic is that the verdict rests on. */
-    record Spark(
-            long windowEndMs, @Nullable Double overThreshold, Verdict verdict) {}
+    record Spark(long windowEndMs, @Nullable Double overThreshold, Verdict verdict) {}
 
     /** The answer of {@code /api/sites/SITE/windows}. */
     record Windows(int schema, String site, List<WindowPoint> windows) {}

@@ -55,7 +55,8 @@ final class ConsoleReports {
     }
 
     static MonitorConfig twenty(Path folder) throws IOException {
-        StringBuilder yaml = new StringBuilder("application_id: page\nkafka: {bootstrap.servers: \"broker:9092\"}\nsites:\n");
+        StringBuilder yaml =
+                new StringBuilder("application_id: page\nkafka: {bootstrap.servers: \"broker:9092\"}\nsites:\n");
         for (int i = 0; i < 20; i++) {
             yaml.append("  %s: {explainer: sae, baseline: b, rank: 32, threshold: 4.0}%n".formatted(layer(i)));
         }

@@ -145,12 +145,8 @@ class MonitorServerTest {
         try {
             metrics.observe(streams);
             String scrape = get("/metrics").body().replaceAll("kafka_version=\"[0-9.]+\"", "kafka_version=\"\"");
-            has(
-                    scrape,
-                    "kafka_stream_thread_process_rate{kafka_version=\"\",thread_id=\"monitor-StreamThread-1\"} ");
-            has(
-                    scrape,
-                    "kafka_stream_thread_process_rate{kafka_version=\"\",thread_id=\"monitor-StreamThread-2\"} ");
+            has(scrape, "kafka_stream_thread_process_rate{kafka_version=\"\",thread_id=\"monitor-StreamThread-1\"} ");
+            has(scrape, "kafka_stream_thread_process_rate{kafka_version=\"\",thread_id=\"monitor-StreamThread-2\"} ");
             Set<String> allowed = StreamsMeters.ALLOWED.stream()
                     .map(name -> name.replace('.', '_'))
                     .collect(Collectors.toSet());
