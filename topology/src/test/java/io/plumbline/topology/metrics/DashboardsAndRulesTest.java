@@ -35,7 +35,7 @@ class DashboardsAndRulesTest {
     private static final Set<String> RECORDED_NAMES = recordedNames();
     private static final Set<String> SCRAPE_LABELS = Set.of("cluster", "namespace", "job", "instance");
 
-    /** What mixes installations: an aggregation that drops their labels, or a match that does not look at them. */
+    /** Matches an aggregation that drops the labels of installations, and a match of series that ignores them. */
     private static final Pattern MIXING =
             Pattern.compile("\\b(?:max|min|sum|count|avg|group)\\b(?= *(?:by )?\\()(?! by \\(cluster, namespace)"
                     + "|\\bon \\((?!cluster, namespace)");
