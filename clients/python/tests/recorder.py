@@ -42,6 +42,7 @@ class Recorder:
         headers: Mapping[str, str] | None = None,
         tokens_served: int | None = None,
         cached: int = 0,
+        patience: float = 0.0,
     ) -> bool:
         tensor = tensor_of(activations)
         rows = np.array(tensor.widened())

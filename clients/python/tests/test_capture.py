@@ -292,15 +292,17 @@ def test_a_module_that_layers_share_is_refused_with_a_sentence(caplog: pytest.Lo
     model = transformers.AlbertModel(config).eval()
     layer = "encoder.albert_layer_groups.0.albert_layers.0"
     producer = Recorder()
-    with capture(model, producer, {"shared": layer, "once": "embeddings"}, sample=0.99) as captured, torch.no_grad():
+    sites = {"shared": layer, "once": "embeddings", "pair": Site("embeddings", targets=layer)}
+    with capture(model, producer, sites, sample=0.99) as captured, torch.no_grad():
         for _ in range(2):
             with captured.batch(NAMES):
                 model(**padded("right"))
     assert {sent.site for sent in producer.sent} == {"once"}
     assert sum(len(sent.rows) for sent in producer.sent) == 24
-    assert captured.stats.failed == 2
+    assert captured.stats.failed == 4
     assert f"{layer} is called more than once in one call of the model" in str(captured.stats.last_error)
-    assert [record.getMessage().startswith("site shared: no rows") for record in caplog.records].count(True) == 1
+    warned = [record.getMessage().split(": no rows")[0] for record in caplog.records]
+    assert warned == ["site shared", "site pair"], "each site once"
     assert captured.silent == {}
 
 
@@ -311,16 +313,17 @@ def test_a_site_that_the_model_does_not_come_by_says_so(gpt2: Any, caplog: pytes
     producer = Recorder()
     sites = {"here": "used.transformer.h.1", "silent": "unused"}
     sites["pair"] = Site("used.transformer.h.1", targets="unused")
+    sites["neither"] = Site("unused", targets="unused")
     with capture(model, producer, sites) as captured, torch.no_grad():
         for _ in range(3):
             with captured.batch(NAMES):
                 model(**padded("right"))
         with captured.batch(NAMES):
             pass
-    assert captured.silent == {"silent": 3, "pair": 3}
+    assert captured.silent == {"silent": 3, "pair": 3, "neither": 3}
     assert {sent.site for sent in producer.sent} == {"here"}
     warned = [record.getMessage() for record in caplog.records if "did not come by unused" in record.getMessage()]
-    assert [message.split(":")[0] for message in sorted(warned)] == ["site pair", "site silent"]
+    assert [message.split(":")[0] for message in sorted(warned)] == ["site neither", "site pair", "site silent"]
 
 
 def bridge_of(model: Any, folder: Path) -> Any:

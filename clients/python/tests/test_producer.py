@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+import os
+import threading
+import time
 from typing import Any
 
 import confluent_kafka
@@ -13,7 +17,7 @@ from plumbline_sae.coverage import Missing
 from plumbline_sae.producer import _parts, request_tensors
 from plumbline_sae.tensors import Tensor, decode, encode, tensor_of
 
-NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+NOWHERE = {"bootstrap.servers": "127.0.0.1:1", "log_level": 0, "message.timeout.ms": 1_000, "linger.ms": 0}
 ROWS = np.zeros((4, 8), dtype="float32")
 OTHERS = ("site", "request", "record_id")
 
@@ -38,7 +42,7 @@ def test_the_clients_own_full_queue_drops_too() -> None:
 
 def test_what_the_broker_never_took_is_failed_and_missing() -> None:
     told: list[Dropped] = []
-    producer = Producer({**NOWHERE, "message.timeout.ms": 1_000, "linger.ms": 0}, on_drop=told.append)
+    producer = Producer(NOWHERE, on_drop=told.append)
     assert producer.send("a", "first", ROWS)
     assert producer.flush(30) == 0
     assert producer.stats.failed_rows == 4
@@ -239,3 +243,121 @@ def test_numbers_of_tokens_that_do_not_fit_are_refused(numbers: dict[str, int]) 
     assert not producer.send("a", "r", ROWS, **numbers)
     assert producer.stats.refused == 1
     assert producer._missing == {}
+
+
+class Broker:
+    """A Kafka client whose broker confirms a record each time it is polled; or none at all."""
+
+    def __init__(self, confirms: bool = True) -> None:
+        self.confirms = confirms
+        self.waiting: list[dict[str, Any]] = []
+        self.stored: list[dict[str, Any]] = []
+
+    def produce(self, topic: str, **record: Any) -> None:
+        self.waiting.append(record)
+
+    def poll(self, timeout: float) -> int:
+        if self.confirms and timeout > 0 and self.waiting:
+            record = self.waiting.pop(0)
+            self.stored.append(record)
+            record["on_delivery"](None, None)
+        return 0
+
+    def flush(self, timeout: float) -> int:
+        while self.confirms and self.waiting:
+            self.poll(1)
+        return len(self.waiting)
+
+
+LARGE = np.arange(4_000, dtype="float32").reshape(1_000, 4)  # four buffers of 4,096 bytes
+
+
+def small(broker: Broker, **options: Any) -> Producer:
+    producer = Producer(NOWHERE, max_buffered_bytes=10_000, max_record_bytes=4_096 + 800, **options)
+    producer._producer = broker
+    return producer
+
+
+def test_a_request_larger_than_the_buffer_leaves_piece_by_piece_where_it_may_wait() -> None:
+    broker = Broker()
+    producer = small(broker)
+    assert producer.send("a", "large", LARGE, patience=10)
+    assert producer.flush() == 0
+    found = [decode(record["value"])["activations"].values for record in broker.stored]
+    np.testing.assert_array_equal(np.concatenate(found), LARGE)
+    assert len(found) == 20
+    assert (producer.stats.rows, producer.stats.dropped_rows, producer.stats.buffered_bytes) == (1_000, 0, 0)
+
+
+def test_a_request_larger_than_the_buffer_is_dropped_whole_and_told_where_it_may_not_wait(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    broker, told = Broker(), []
+    producer = small(broker, on_drop=told.append)
+    with caplog.at_level(logging.WARNING):
+        assert not producer.send("a", "large", LARGE)
+        assert not producer.send("a", "larger", LARGE)
+    assert broker.waiting == []
+    assert (producer.stats.dropped_rows, producer.stats.buffered_bytes) == (2_000, 0)
+    assert [drop.rows for drop in told] == [1_000, 1_000]
+    assert "no row of the request was sent; write max_buffered_bytes=97920 or more" in told[0].reason
+    assert len(caplog.records) == 1
+    assert producer.send("a", "fits", LARGE[:80])
+    assert len(broker.waiting) == 2
+    assert producer.flush() == 0
+    assert producer.stats.buffered_bytes == 0
+    assert broker.stored[0]["headers"]["dropped"] == "2000"
+
+
+def test_a_broker_that_confirms_nothing_is_waited_for_once() -> None:
+    producer = small(Broker(confirms=False))
+    begin = time.monotonic()
+    for _ in range(20):
+        producer.send("a", "large", LARGE, patience=0.2)
+    assert 0.2 <= time.monotonic() - begin < 2
+    assert producer.stats.dropped_rows + 50 * producer.stats.sent == 20_000
+
+
+def test_two_requests_that_share_a_buffer_are_whole_or_not_there() -> None:
+    broker = Broker(confirms=False)
+    producer = Producer(NOWHERE, max_buffered_bytes=60_000, max_record_bytes=4_096 + 800)
+    producer._producer = broker
+    names = [f"request-{number}" for number in range(16)]
+    threads = [threading.Thread(target=producer.send, args=("a", name, LARGE[:250])) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    rows = dict.fromkeys(names, 0)
+    for record in broker.waiting:
+        rows[record["headers"]["request"]] += len(decode(record["value"])["activations"].values)
+    assert set(rows.values()) == {0, 250}
+    assert producer.stats.dropped_rows == 250 * sum(found == 0 for found in rows.values())
+
+
+def test_what_a_process_leaves_behind_is_stored_or_told(caplog: pytest.LogCaptureFixture) -> None:
+    here, gone = small(Broker()), small(Broker(confirms=False))
+    for producer in (here, gone):
+        assert producer.send("a", "r", ROWS)
+        producer.at_exit(0.1)
+    assert here.stats.rows == 4
+    assert [record.getMessage() for record in caplog.records] == [
+        "the process ends and 1 records for topic activations are lost: the broker did not take them within 0 s;"
+        " last error: None"
+    ]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_forked_process_sends_nothing_and_says_so() -> None:
+    producer = Producer(NOWHERE)
+    assert producer.send("a", "r", ROWS)
+    with producer._lock:  # as if another thread held it where the process forks
+        child = os.fork()
+        if child == 0:
+            refused = not producer.send("a", "r", ROWS) and producer.flush(0.1) == 0
+            stats = producer.stats
+            told = "was forked from; make it behind the fork" in str(stats.last_error)
+            os._exit(0 if refused and told and (stats.dropped_rows, stats.buffered_bytes) == (4, 0) else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert producer.stats.dropped_rows == 0

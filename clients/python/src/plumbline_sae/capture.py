@@ -7,27 +7,33 @@ Nothing that goes wrong in a hook reaches the model: it is counted, and the firs
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 import logging
+import os
 import queue
 import threading
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 import torch
 
-from .batches import Batch, Step, joined
+from .batches import Batch, Call, Known, Step
+from .calls import Given, parameters_of
 from .coverage import Missing
+from .process import hold
 from .producer import Sink
 from .sites import Site, place_of, register
 from .tensors import Array, tensor_of
 
 _LOG = logging.getLogger(__name__)
 _SAMPLE_STEPS = 1 << 32
+_PATIENCE = 10.0
+"""Seconds that the thread waits for a broker that confirms nothing."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +45,7 @@ class CaptureStats:
         rows: rows that were handed to the producer, over all sites.
         dropped_rows: rows given up because too many waited for the thread.
         failed: hooks and requests that could not be captured; `last_error` says why.
+        without_batch: calls of the model outside of every batch, of which nothing is taken.
         last_error: the latest failure as a sentence, or None.
     """
 
@@ -46,6 +53,7 @@ class CaptureStats:
     rows: int = 0
     dropped_rows: int = 0
     failed: int = 0
+    without_batch: int = 0
     last_error: str | None = None
 
 
@@ -72,11 +80,23 @@ def capture(
         headers: sent with every record.
 
     Raises:
-        ValueError: when the model has no such place.
+        ValueError: when the model has no such place, or has an encoder and a decoder.
     """
     if not 0.0 < sample <= 1.0:
         raise ValueError(f"sample = {sample}: expected a share above 0, at most 1")
     return Capture(model, producer, sites, sample, max_waiting_bytes, frozenset(special_ids), dict(headers or {}))
+
+
+@dataclass
+class _Passing:
+    """A call of the model that is under way on a thread, from its first hook to its last."""
+
+    batch: Batch
+    given: Given
+    call: Call | None
+    """None while its tokens cannot be told: the first site says how many there are."""
+    came: set[tuple[str, str]] = field(default_factory=set)
+    """The places it has come by."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +115,12 @@ class Capture:
         with captured.batch(request_ids):
             model(**inputs)  # or model.generate(**inputs): its steps are joined per request
 
-    Outside of `batch` nothing is taken. Batches of several threads do not meet each other.
+    A batch belongs to the context that opened it: an asyncio task, and what it starts with `asyncio.to_thread`, finds
+    it; a plain thread and an executor do not, unless they run in `contextvars.copy_context()`. Batches of several tasks
+    or threads do not meet each other. Of a call of the model outside of every batch nothing is taken: it is counted.
+
+    What was captured and still waits when the process ends is stored then, within ten seconds. A process that was
+    forked from the one that made the capture takes nothing and says so: the thread stayed behind.
     """
 
     def __init__(
@@ -113,7 +138,12 @@ class Capture:
         self._special_ids = np.array(sorted(special_ids), dtype=np.int64)
         self._headers = headers
         self._max_waiting_bytes = max_waiting_bytes
+        self._open: contextvars.ContextVar[Batch | None] = contextvars.ContextVar("plumbline_batch", default=None)
+        self._open_count = 0
         self._here = threading.local()
+        self._made_in = os.getpid()
+        self._forked = False
+        self._warned: set[str] = set()
         self._lock = threading.Lock()
         self._waiting = 0
         self._counts = CaptureStats()
@@ -123,7 +153,6 @@ class Capture:
         self._pairs: set[str] = set()
         self._places: dict[tuple[str, str], str] = {}
         self._silent: dict[str, int] = {}
-        self._warned: set[str] = set()
         try:
             self._hook(model, sites)
         except BaseException:
@@ -131,9 +160,17 @@ class Capture:
             raise
         self._thread = threading.Thread(target=self._work, name="plumbline-capture", daemon=True)
         self._thread.start()
+        hold(self)
 
     def _hook(self, model: torch.nn.Module, sites: Mapping[str, Site | str]) -> None:
+        self._parameters = parameters_of(model)
+        if "decoder_input_ids" in self._parameters:
+            raise ValueError(
+                f"{type(model).__name__} has an encoder and a decoder, whose tokens differ; capture"
+                " model.get_encoder() or model.get_decoder(), and name the places in it"
+            )
         self._handles.append(model.register_forward_pre_hook(self._begin_call, with_kwargs=True))
+        self._handles.append(model.register_forward_hook(self._end_call, always_call=True))
         for name, where in sites.items():
             site = Site(where) if isinstance(where, str) else where
             ends = [("activations", site.module, site.at)]
@@ -157,7 +194,8 @@ class Capture:
     def silent(self) -> dict[str, int]:
         """Returns how many batches called the model and did not come by a site's place, of each site with one.
 
-        Its hook did not run: the model leaves the module out, or TransformerLens has the hook switched off.
+        Its hook did not run: the model leaves the module out, or TransformerLens has the hook switched off. Calls that
+        fail, or that are refused as a whole, are not counted here.
         """
         with self._lock:
             return dict(self._silent)
@@ -186,61 +224,60 @@ class Capture:
             headers: further headers of each request, such as `{"tags": "tenant=acme"}`.
             others: ignored, so that a tokenizer's whole output can be given.
         """
-        names = [str(name) for name in request_ids]
-        previous = getattr(self._here, "batch", None)
-        batch: Batch | None = None
+        batch = self._batch_of([str(name) for name in request_ids], attention_mask, special_tokens_mask, input_ids)
         try:
-            batch = Batch(
-                names,
-                np.array([self._is_sampled(name) for name in names], dtype=bool),
-                as_mask(attention_mask),
-                as_mask(special_tokens_mask),
-                None if input_ids is None else tensor_of(input_ids).values.astype(np.int64),
-                timestamp_ms,
-                self._special_ids,
-                ended=np.zeros(len(names), dtype=bool),
-                headers=None if headers is None else [dict(headers[index]) for index in range(len(names))],
-            )
+            batch.timestamp_ms = timestamp_ms
+            batch.headers = None if headers is None else [dict(headers[index]) for index in range(len(batch.requests))]
         except Exception as error:
-            self._failed(f"batch of {len(names)} requests: {error}")
-        self._here.batch = batch
+            self._give_up(batch, error)
+        token = self._open.set(batch)
+        with self._lock:
+            self._open_count += 1
         try:
             yield
         finally:
-            self._here.batch = previous
-            if batch is not None:
-                self._miss(batch)
+            with contextlib.suppress(ValueError):  # left in another context, which finds the batch closed
+                self._open.reset(token)
+            self._leave(batch)
+
+    def _batch_of(self, names: list[str], attention_mask: Any, special: Any, input_ids: Any) -> Batch:
+        sampled = np.array([self._is_sampled(name) for name in names], dtype=bool)
+        batch = Batch(names, sampled, Known(), self._special_ids, outer=self._open.get())
+        try:
+            ids = None if input_ids is None else tensor_of(input_ids).values.astype(np.int64)
+            batch.known = Known(as_mask(attention_mask), as_mask(special), ids)
+        except Exception as error:
+            self._give_up(batch, error)
+        return batch
+
+    def _give_up(self, batch: Batch, error: Exception) -> None:
+        batch.malformed = True
+        self._failed(f"batch of {len(batch.requests)} requests: {error}")
+
+    def _leave(self, batch: Batch) -> None:
+        with self._lock:
+            self._open_count -= 1
+        try:
+            if not self._forked:
+                batch.close()
                 self._note_silent(batch)
                 if batch.steps:
                     self._enqueue(batch)
-
-    def _miss(self, batch: Batch) -> None:
-        try:
-            for site, tokens in batch.not_sampled.items():
-                self._producer.count_missing(site, Missing(not_sampled=tokens))
         except Exception as error:
             self._failed(f"a batch of {len(batch.requests)} requests: {error}")
 
     def _note_silent(self, batch: Batch) -> None:
         """Counts the sites whose place the batch's calls of the model did not come by."""
-        if not batch.called and not batch.came:
-            return
-        for key in self._places.keys() - batch.came:
-            site, tensor = key
-            with self._lock:
+        missed = batch.missed(self._places)
+        with self._lock:
+            for site in {site for site, _ in missed}:
                 self._silent[site] = self._silent.get(site, 0) + 1
-            self._warn_once(
+        for site, tensor in missed:
+            self._warn_of_site(
                 site,
-                f"the model was called and did not come by {self._places[key]}, the place of its {tensor};"
+                f"the model was called and did not come by {self._places[site, tensor]}, the place of its {tensor};"
                 " such batches are counted in captured.silent",
             )
-
-    def _warn_once(self, site: str, what: str) -> None:
-        with self._lock:
-            first = site not in self._warned
-            self._warned.add(site)
-        if first:
-            _LOG.warning("site %s: no rows are captured: %s", site, what)
 
     def flush(self, timeout: float = 10.0) -> int:
         """Waits until everything captured is stored; returns how many records still wait after `timeout` seconds."""
@@ -274,91 +311,170 @@ class Capture:
         while self._handles:
             self._handles.pop().remove()
 
+    def after_fork(self) -> None:
+        """Makes what a forked process cannot share; its hooks take nothing."""
+        self._forked = True
+        self._lock = threading.Lock()
+
+    def at_exit(self, timeout: float) -> None:
+        """Stores what waits when the process ends, and says what could not be stored."""
+        if not self._thread.is_alive():
+            return
+        if not self.drain(timeout):
+            _LOG.warning(
+                "the process ends and captured rows are lost: %d bytes waited for the thread longer than %.0f s;"
+                " call remove() or flush() before the end",
+                self._waiting,
+                timeout,
+            )
+        self._producer.flush(0)
+
+    def _current(self) -> Batch | None:
+        """Returns the innermost open batch of this context."""
+        batch = self._open.get()
+        while batch is not None and batch.closed:
+            batch = batch.outer
+        return batch
+
     def _is_sampled(self, request: str) -> bool:
         return self._sample >= 1.0 or zlib.crc32(request.encode()) < self._sample * _SAMPLE_STEPS
 
     # --- in the forward pass ------------------------------------------------------------------------------------------
 
     def _begin_call(self, module: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        """Reads the ids and the mask that the model is called with."""
-        batch: Batch | None = getattr(self._here, "batch", None)
-        if batch is None:
+        """Reads what the model is called with."""
+        self._here.passing = None
+        if _in_backward():  # gradient checkpointing computes again what was taken
             return
-        batch.called = True
-        try:
-            ids = kwargs.get("input_ids")
-            if ids is None:
-                ids = kwargs.get("input")
-            if ids is None and inputs and isinstance(inputs[0], torch.Tensor) and not inputs[0].is_floating_point():
-                ids = inputs[0]
-            if isinstance(ids, torch.Tensor) and ids.ndim == 2:
-                given = kwargs.get("attention_mask")
-                mask = given if isinstance(given, torch.Tensor) and given.ndim == 2 else None
-                batch.call = batch.plan((ids.shape[0], ids.shape[1]), ids, mask)
-            else:
-                batch.call = None
-        except Exception as error:
-            batch.call = None
-            self._failed(f"a call of {len(batch.requests)} requests: {error}")
+        batch = self._current()
+        if batch is None:
+            self._miss_call()
+        elif not batch.malformed:
+            try:
+                self._require_here()
+                given = Given.of(self._parameters, inputs, kwargs)
+                call = None if given.shape is None else batch.begin(given, given.shape)
+                self._here.passing = _Passing(batch, given, call)
+            except Exception as error:
+                self._failed(f"a call of {len(batch.requests)} requests: {error}")
+        self._here.running = True
+
+    def _end_call(self, module: Any, inputs: Any, output: Any) -> None:
+        passing: _Passing | None = getattr(self._here, "passing", None)
+        self._here.passing, self._here.running = None, False
+        if passing is not None and output is not None:  # None where the call failed
+            passing.batch.end_call(passing.came)
+
+    def _miss_call(self) -> None:
+        """Counts a call of the model outside of every batch."""
+        with self._lock:
+            self._counts = replace(self._counts, without_batch=self._counts.without_batch + 1)
+            elsewhere = self._open_count > 0
+        if elsewhere:
+            self._warn_of_call(
+                "the model is called outside of every batch while one is open elsewhere: nothing is taken of the call."
+                " A thread or an executor does not find the batch that started it: run it in the batch's context, as"
+                " Thread(target=contextvars.copy_context().run, args=(model.generate,), kwargs=inputs)"
+            )
+        else:
+            self._warn_of_call("the model is called outside of every batch: nothing is taken of the call")
+
+    def _warn_of_call(self, what: str) -> None:
+        self._warn_once(what, f"{what}; such calls are counted in stats.without_batch and not logged again")
+
+    def _warn_of_site(self, site: str, what: str) -> None:
+        self._warn_once(f"site {site}", f"site {site}: no rows are captured: {what}")
+
+    def _warn_once(self, about: str, sentence: str) -> None:
+        with self._lock:
+            first = about not in self._warned
+            self._warned.add(about)
+        if first:
+            _LOG.warning("%s", sentence)
+
+    def _require_here(self) -> None:
+        if self._forked:
+            raise RuntimeError(
+                f"the capture was made in process {self._made_in} and this one, {os.getpid()}, was forked from it;"
+                " make the capture behind the fork"
+            )
 
     def _take(self, key: tuple[str, str], hidden: Any) -> None:
         """Copies the rows that count; the model may overwrite what it gave."""
-        batch: Batch | None = getattr(self._here, "batch", None)
-        if batch is None:
-            return
-        batch.came.add(key)
-        if key[0] in batch.refused:
-            return
         try:
+            passing = self._come_by(key)
+            if passing is None or passing.batch.refuses(key[0]):
+                return
             with torch.no_grad():
-                self._copy(batch, key, hidden)
+                self._copy(passing, key, hidden)
         except Exception as error:
             self._failed(f"site {key[0]}: {error}")
 
     def _refuse(self, key: tuple[str, str], why: str) -> None:
-        """Takes nothing of a pass whose rows are not what the site's name means."""
-        batch: Batch | None = getattr(self._here, "batch", None)
-        if batch is not None:
-            batch.came.add(key)
-            batch.refuse(key[0])
-        self._warn_once(key[0], why)
-        self._count_failure(f"site {key[0]}: {why}")
+        """Takes nothing of a call whose rows are not what the site's name means."""
+        try:
+            passing = self._come_by(key)
+            if passing is not None:
+                self._refuse_site(passing.batch, key[0], why)
+        except Exception as error:
+            self._failed(f"site {key[0]}: {error}")
 
-    def _copy(self, batch: Batch, key: tuple[str, str], hidden: Any) -> None:
+    def _refuse_site(self, batch: Batch, site: str, why: str) -> None:
+        batch.refuse(site)
+        self._warn_of_site(site, why)
+        self._count_failure(f"site {site}: {why}")
+
+    def _come_by(self, key: tuple[str, str]) -> _Passing | None:
+        """Returns the call that comes by a place, or None where nothing is taken of it."""
+        passing: _Passing | None = getattr(self._here, "passing", None)
+        if passing is None:
+            self._require_a_call()
+        else:
+            passing.came.add(key)
+        return passing
+
+    def _require_a_call(self) -> None:
+        """Checks that a site of which nothing is taken does not run by itself within a batch."""
+        if getattr(self._here, "running", False) or _in_backward():
+            return
+        batch = self._current()
+        if batch is not None and not batch.malformed:
+            raise ValueError(
+                "its module runs outside of a call of the captured model, so that its tokens cannot be told from"
+                " padding; capture the model that is called"
+            )
+
+    def _copy(self, passing: _Passing, key: tuple[str, str], hidden: Any) -> None:
         if not isinstance(hidden, torch.Tensor):
             raise TypeError(
                 f"the module gives {type(hidden).__name__}, expected a tensor or a tuple that begins with one"
             )
+        call = passing.call
         if hidden.ndim == 2:
-            flattened = batch.call is not None and batch.call.shape[0] * batch.call.shape[1] == hidden.shape[0]
-            hidden = hidden.reshape(*(batch.call.shape if flattened and batch.call else (1, -1)), hidden.shape[1])
+            flattened = call is not None and call.shape[0] * call.shape[1] == hidden.shape[0]
+            hidden = hidden.reshape(*(call.shape if flattened and call else (1, -1)), hidden.shape[1])
         if hidden.ndim == 4:  # heads apart, as hook_z
             hidden = hidden.flatten(2)
         if hidden.ndim != 3:
             raise ValueError(f"the module gives {list(hidden.shape)}, expected [requests, tokens, width]")
         shape = (hidden.shape[0], hidden.shape[1])
-        if batch.call is None:
-            batch.call = batch.plan(shape, None, None)
-        if batch.call.shape != shape:
+        if call is None:
+            call = passing.call = passing.batch.begin(passing.given, shape)
+        if call.shape != shape:
             raise ValueError(
-                f"the module gives {list(hidden.shape)}, the model is called with {list(batch.call.shape)} tokens"
+                f"the module gives {list(hidden.shape)}, the model is called with {list(call.shape)} tokens"
             )
-        call = batch.call
-        if batch.last_call.get(key) is call:
-            batch.refuse(key[0])
-            what = f"{self._places[key]} is called more than once in one call of the model, as where layers share it"
-            self._warn_once(key[0], what)
-            raise ValueError(f"{what}; no row was taken, since nothing tells which of them is meant")
-        batch.last_call[key] = call
-        if call.not_sampled and key[1] == "activations":
-            batch.not_sampled[key[0]] = batch.not_sampled.get(key[0], 0) + call.not_sampled
-        if len(call.take) == 0:
-            return
         flat = hidden.detach().reshape(-1, hidden.shape[2])
         rows = flat.clone() if len(call.take) == len(flat) else flat.index_select(0, call.index_on(flat.device))
         if rows.is_cuda:
             rows = self._to_host(rows)
-        batch.steps.setdefault(key, []).append(Step(rows, call))
+        if not passing.batch.add(key, Step(rows, call)):
+            self._refuse_site(
+                passing.batch,
+                key[0],
+                f"{self._places[key]} is called more than once in one call of the model, as where layers share it;"
+                " no row was taken, since nothing tells which of them is meant",
+            )
 
     def _to_host(self, rows: torch.Tensor) -> torch.Tensor:
         """Starts the copy to pinned memory on a stream of its own, so that the model's stream does not wait for it."""
@@ -374,7 +490,7 @@ class Capture:
 
     def _enqueue(self, batch: Batch) -> None:
         try:
-            size = sum(step.rows.nbytes for steps in batch.steps.values() for step in steps if step.rows is not None)
+            size = sum(step.rows.nbytes for steps in batch.steps.values() for step in steps)
             with self._lock:
                 room = self._waiting == 0 or self._waiting + size <= self._max_waiting_bytes
                 self._waiting += size if room else 0
@@ -392,12 +508,17 @@ class Capture:
 
     def _drop(self, batch: Batch) -> None:
         reason = f"{self._max_waiting_bytes} bytes wait for the capture's thread already"
-        for (site, tensor), steps in batch.steps.items():
-            if tensor != "activations":
-                continue
-            rows = sum(len(step.call.take) for step in steps)
+        for site in self._sites_of(batch):
+            rows = batch.count(site, sampled=True)
             self._count(dropped_rows=rows)
             self._producer.count_dropped(site, batch.requests[0], rows, reason)
+
+    def _sites_of(self, batch: Batch) -> list[str]:
+        """Returns the sites that gave rows, and counts their tokens that are not sampled."""
+        sites = [site for site, tensor in batch.steps if tensor == "activations"]
+        for site in sites:
+            self._producer.count_missing(site, Missing(not_sampled=batch.count(site, sampled=False)))
+        return sites
 
     # --- on the thread ------------------------------------------------------------------------------------------------
 
@@ -418,17 +539,16 @@ class Capture:
 
     def _send(self, batch: Batch) -> None:
         self._count(requests=int(batch.sampled.sum()))
-        for site, tensor in list(batch.steps):
-            if tensor == "activations":
-                self._send_site(batch, site)
+        for site in self._sites_of(batch):
+            self._send_site(batch, site)
 
     def _send_site(self, batch: Batch, site: str) -> None:
-        found = joined(batch.steps[site, "activations"])
+        found = batch.joined((site, "activations"))
         targets = None
         if site in self._pairs:
             if (site, "targets") not in batch.steps:
                 raise ValueError(f"site {site}: the module of the targets was not called")
-            written = joined(batch.steps[site, "targets"])
+            written = batch.joined((site, "targets"))
             same = np.array_equal(written.requests, found.requests)
             if not (same and np.array_equal(written.positions, found.positions)):
                 raise ValueError(f"site {site}: activations and targets are not of the same tokens")
@@ -444,31 +564,34 @@ class Capture:
                 token_ids=None if found.ids is None else found.ids[mine],
                 timestamp_ms=batch.timestamp_ms,
                 headers=self._headers if batch.headers is None else {**self._headers, **batch.headers[index]},
+                patience=_PATIENCE,
             )
             self._count(rows=len(mine))
 
     def _count(self, *, requests: int = 0, rows: int = 0, dropped_rows: int = 0) -> None:
         with self._lock:
             counts = self._counts
-            self._counts = CaptureStats(
-                counts.requests + requests,
-                counts.rows + rows,
-                counts.dropped_rows + dropped_rows,
-                counts.failed,
-                counts.last_error,
+            self._counts = replace(
+                counts,
+                requests=counts.requests + requests,
+                rows=counts.rows + rows,
+                dropped_rows=counts.dropped_rows + dropped_rows,
             )
 
-    def _count_failure(self, what: str) -> int:
-        """Counts a failure; returns how many there were before."""
+    def _count_failure(self, what: str) -> None:
         with self._lock:
-            counts = self._counts
-            self._counts = CaptureStats(counts.requests, counts.rows, counts.dropped_rows, counts.failed + 1, what)
-        return counts.failed
+            self._counts = replace(self._counts, failed=self._counts.failed + 1, last_error=what)
 
     def _failed(self, what: str) -> None:
-        if self._count_failure(what) == 0:
-            _LOG.warning("not captured: %s; such failures are counted in stats.failed and not logged again", what)
+        self._count_failure(what)
+        self._warn_once(
+            "failure", f"not captured: {what}; such failures are counted in stats.failed and not logged again"
+        )
 
 
 def as_mask(value: Any) -> Array | None:
     return None if value is None else tensor_of(value).values.astype(bool)
+
+
+def _in_backward() -> bool:
+    return int(torch._C._current_graph_task_id()) != -1

@@ -97,6 +97,7 @@ class Recording:
         headers: Mapping[str, str] | None = None,
         tokens_served: int | None = None,
         cached: int = 0,
+        patience: float = 0.0,
     ) -> bool:
         """Adds one request's rows, as `Producer.send` takes them.
 

@@ -103,6 +103,7 @@ class MomentAccumulator:
         headers: Mapping[str, str] | None = None,
         tokens_served: int | None = None,
         cached: int = 0,
+        patience: float = 0.0,
     ) -> bool:
         """Adds one request's rows, or some of them; never raises.
 
@@ -118,6 +119,7 @@ class MomentAccumulator:
                 or `tags` are added up apart, in a record that has these headers; the rest is not used.
             tokens_served: tokens of the request that the server processed, where there are more than rows.
             cached: of these, tokens without a row because a prefix cache held them.
+            patience: not used: rows that are added up need no room.
 
         Returns:
             False when the rows were refused: they do not fit those before them, or one is not finite. The rows before

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -14,6 +15,7 @@ import confluent_kafka
 import numpy as np
 
 from .coverage import Missing
+from .process import hold
 from .tensors import FLOATS, Array, Tensor, encode, tensor_of
 
 _LOG = logging.getLogger(__name__)
@@ -33,6 +35,9 @@ _HEADER_ALLOWANCE = 4_096
 
 
 _NONE = Missing()
+
+_LEFT_BEHIND: list[Any] = []
+"""Kafka clients of the process that this one was forked from: to end one would wait for threads that are not here."""
 
 
 @dataclass(frozen=True)
@@ -95,8 +100,9 @@ class Sink(Protocol):
         headers: Mapping[str, str] | None = None,
         tokens_served: int | None = None,
         cached: int = 0,
+        patience: float = 0.0,
     ) -> bool:
-        """Takes one request's rows; False when some were not taken."""
+        """Takes one request's rows; False when some were not taken. May wait, where `patience` is above 0."""
 
     def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
         """Counts rows that somebody else gave up."""
@@ -111,8 +117,12 @@ class Sink(Protocol):
 class Producer:
     """Sends the rows of requests to Plumbline.
 
-    `send` never waits and never raises: what finds no room in the buffer is dropped and counted, and the next record of
-    the site says in its headers how many tokens were served and why rows are missing. Thread-safe.
+    `send` never waits and never raises: a request that finds no room in the buffer is dropped as a whole and counted,
+    and the next record of the site says in its headers how many tokens were served and why rows are missing.
+    Thread-safe.
+
+    What still waits when the process ends is stored then, within ten seconds; the log says what could not be. In a
+    process that was forked from the one that made the producer every request is dropped: make it behind the fork.
 
         with Producer({"bootstrap.servers": "localhost:9092"}) as producer:
             producer.send("blocks.5.hook_resid_post", "request-17", hidden_states)
@@ -136,7 +146,7 @@ class Producer:
         on_drop: Callable[[Dropped], None] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        self._producer = confluent_kafka.Producer({**_DEFAULTS, **config})
+        self._producer: Any = confluent_kafka.Producer({**_DEFAULTS, **config})
         self._largest_message = int(config.get("message.max.bytes", _MESSAGE_MAX_BYTES))
         self._topic = topic
         self._max_buffered_bytes = max_buffered_bytes
@@ -146,6 +156,8 @@ class Producer:
         self._lock = threading.Lock()
         self._stats = Stats()
         self._missing: dict[str, Missing] = {}
+        self._stalled_after = -1
+        hold(self)
 
     @property
     def topic(self) -> str:
@@ -172,6 +184,7 @@ class Producer:
         headers: Mapping[str, str] | None = None,
         tokens_served: int | None = None,
         cached: int = 0,
+        patience: float = 0.0,
     ) -> bool:
         """Sends one request's rows, or some of them: rows with the same `request` are kept together.
 
@@ -187,6 +200,9 @@ class Producer:
             headers: further headers of these records.
             tokens_served: tokens of the request that the server processed, where there are more than rows.
             cached: of these, tokens without a row because a prefix cache held them.
+            patience: seconds to wait for room while the broker confirms nothing, for threads that can wait: a request
+                larger than the buffer then leaves piece by piece. Once a wait was in vain none follows until the broker
+                confirms a record.
 
         Returns:
             False when rows were dropped or refused, which `stats` counts; True also where there was no row to send.
@@ -200,11 +216,22 @@ class Producer:
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         complete = True
         parts = list(_parts(tensors, self._max_record_bytes - _HEADER_ALLOWANCE))
+        held = [_size_of(part) + _HEADER_ALLOWANCE for part in parts] if len(parts) > 1 and patience <= 0 else [0]
+        if not self._reserve(sum(held)):
+            reason = (
+                f"{sum(held)} bytes of one request find no room: max_buffered_bytes of the producer is"
+                f" {self._max_buffered_bytes}, of which {self._stats.buffered_bytes} wait for the broker already;"
+                f" no row of the request was sent; write max_buffered_bytes={sum(held)} or more"
+            )
+            self.count_dropped(site, request, rows_of(tensors), reason)
+            return False
         for number, part in enumerate(parts):
+            if patience > 0:
+                self._wait_for_room(_size_of(part) + _HEADER_ALLOWANCE, patience)
             named = dict(headers or {})
             if "record_id" in named and len(parts) > 1:  # each part is to count once, not one of them
                 named["record_id"] += f".{number}"
-            complete &= self._produce(site, request, part, event_time, named)
+            complete &= self._produce(site, request, part, event_time, named, held[number] if any(held) else 0)
         self._producer.poll(0)  # lets delivery reports run; never waits
         return complete
 
@@ -234,7 +261,17 @@ class Producer:
         """Counts rows that somebody else gave up, such as a capture whose queue was full."""
         with self._lock:
             self._miss(site, Missing(dropped=rows))
+            first = self._stats.dropped_rows == 0
             self._stats = replace(self._stats, dropped_rows=self._stats.dropped_rows + rows, last_error=reason)
+        if first:
+            _LOG.warning(
+                "site %s, request %s: %d rows dropped: %s; such rows are counted in stats.dropped_rows and not logged"
+                " again",
+                site,
+                request,
+                rows,
+                reason,
+            )
         self._tell(Dropped(site, request, rows, reason))
 
     def count_missing(self, site: str, missing: Missing) -> None:
@@ -286,6 +323,50 @@ class Producer:
         """Waits until everything is stored, at most `timeout` seconds; returns how many records still wait."""
         return int(self._producer.flush(timeout))
 
+    def after_fork(self) -> None:
+        """Makes what a forked process cannot share; what waits for the broker is the other process's to send."""
+        _LEFT_BEHIND.append(self._producer)
+        self._producer = _Elsewhere()
+        self._lock = threading.Lock()
+        self._stats = Stats()
+        self._missing = {}
+
+    def at_exit(self, timeout: float) -> None:
+        """Stores what waits when the process ends, and says what could not be stored."""
+        left = self.flush(timeout)
+        if left:
+            _LOG.warning(
+                "the process ends and %d records for topic %s are lost: the broker did not take them within %.0f s;"
+                " last error: %s",
+                left,
+                self._topic,
+                timeout,
+                self._stats.last_error,
+            )
+
+    def _wait_for_room(self, size: int, patience: float) -> None:
+        """Waits for `size` bytes, as long as the broker confirms a record every `patience` seconds."""
+        confirmed = self.stats.delivered
+        end = time.monotonic() + patience
+        while not self.has_room(size):
+            delivered = self.stats.delivered
+            if delivered == self._stalled_after:
+                return
+            if delivered > confirmed:
+                confirmed, end = delivered, time.monotonic() + patience
+            elif time.monotonic() >= end:
+                self._stalled_after = delivered
+                return
+            self._producer.poll(min(0.1, patience))
+
+    def _reserve(self, size: int) -> bool:
+        """Keeps room for a request of several records, so that all of them find some or none does."""
+        with self._lock:
+            room = size == 0 or self._stats.buffered_bytes + size <= self._max_buffered_bytes
+            if room:
+                self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes + size)
+        return room
+
     def __enter__(self) -> Producer:
         return self
 
@@ -295,10 +376,16 @@ class Producer:
         self.flush()
 
     def _produce(
-        self, site: str, request: str, tensors: dict[str, Tensor], event_time: int, headers: Mapping[str, str]
+        self,
+        site: str,
+        request: str,
+        tensors: dict[str, Tensor],
+        event_time: int,
+        headers: Mapping[str, str],
+        reserved: int,
     ) -> bool:
         named = {**self._headers, **headers, "site": site, "request": request}
-        return self._hand_over(site, request, encode(tensors), rows_of(tensors), event_time, named)
+        return self._hand_over(site, request, encode(tensors), rows_of(tensors), event_time, named, reserved=reserved)
 
     def _hand_over(
         self,
@@ -309,16 +396,21 @@ class Producer:
         event_time: int,
         headers: Mapping[str, str],
         word: int = 0,
+        reserved: int = 0,
     ) -> bool:
-        """Hands a record over: rows, or without a value the word of so many tokens."""
+        """Hands a record over: rows, or without a value the word of so many tokens.
+
+        Args:
+            reserved: bytes that are counted as buffered already: those of a request of several records.
+        """
         request = headers.get("request", key)
         told = int(headers.get("tokens_announced", 0))
         size = 0 if value is None else len(value)
         with self._lock:
-            room = self._stats.buffered_bytes + size <= self._max_buffered_bytes
+            room = self._stats.buffered_bytes - reserved + size <= self._max_buffered_bytes
             carried = self._missing.pop(site, _NONE) if room else _NONE
             if room:
-                self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes + size)
+                self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes + size - reserved)
         if not room:
             self._give_up(site, request, rows, told, f"{self._max_buffered_bytes} bytes wait for the broker already")
             return False
@@ -357,7 +449,10 @@ class Producer:
                 return
             self._miss(site, missing)
             reason = f"not stored on {self._topic}: {error}"
+            first = stats.failed_rows == 0
             self._stats = replace(stats, failed_rows=stats.failed_rows + rows, last_error=reason)
+        if first:
+            _LOG.warning("%s; such records are counted in stats.failed_rows and not logged again", reason)
         if rows:
             self._tell(Dropped(site, request, rows, reason))
 
@@ -368,6 +463,21 @@ class Producer:
             self._on_drop(dropped)
         except Exception:
             _LOG.exception("on_drop failed")
+
+
+class _Elsewhere:
+    """Stands for the Kafka client in a forked process, which has none of its threads."""
+
+    def produce(self, topic: str, **record: Any) -> None:
+        raise RuntimeError(
+            f"the producer was made in a process that this one, {os.getpid()}, was forked from; make it behind the fork"
+        )
+
+    def poll(self, timeout: float) -> int:
+        return 0
+
+    def flush(self, timeout: float) -> int:
+        return 0
 
 
 def request_tensors(activations: Any, targets: Any, token_ids: Any, special: Any) -> dict[str, Tensor]:
@@ -434,6 +544,10 @@ def _parts(tensors: dict[str, Tensor], most: int) -> Iterator[dict[str, Tensor]]
             yield tensors
         else:
             yield {name: tensor.with_values(tensor.values[first : first + step]) for name, tensor in tensors.items()}
+
+
+def _size_of(tensors: Mapping[str, Tensor]) -> int:
+    return sum(tensor.nbytes for tensor in tensors.values())
 
 
 def _row_bytes(values: Array) -> int:
