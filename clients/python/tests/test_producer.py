@@ -6,6 +6,7 @@ import logging
 import os
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import confluent_kafka
@@ -14,6 +15,7 @@ import pytest
 
 from plumbline_sae import Dropped, Producer
 from plumbline_sae.coverage import Missing
+from plumbline_sae.engines import VllmFiles
 from plumbline_sae.producer import _parts, request_tensors
 from plumbline_sae.tensors import Tensor, decode, encode, tensor_of
 
@@ -287,6 +289,16 @@ def test_a_request_larger_than_the_buffer_leaves_piece_by_piece_where_it_may_wai
     np.testing.assert_array_equal(np.concatenate(found), LARGE)
     assert len(found) == 20
     assert (producer.stats.rows, producer.stats.dropped_rows, producer.stats.buffered_bytes) == (1_000, 0, 0)
+
+
+def test_the_file_of_a_request_larger_than_the_buffer_leaves_piece_by_piece(tmp_path: Path) -> None:
+    broker = Broker()
+    (tmp_path / "large.safetensors").write_bytes(encode({"hidden_states": tensor_of(LARGE[:, None])}))
+    files = VllmFiles(tmp_path, {"a": "blocks.1.hook_resid_post"}, small(broker))
+    assert files.poll() == 1
+    broker.flush(1)
+    found = [decode(record["value"])["activations"].values for record in broker.stored]
+    np.testing.assert_array_equal(np.concatenate(found), LARGE)
 
 
 def test_a_request_larger_than_the_buffer_is_dropped_whole_and_told_where_it_may_not_wait(

@@ -26,14 +26,12 @@ from .batches import Batch, Call, Known, Step
 from .calls import Given, parameters_of
 from .coverage import Missing
 from .process import hold
-from .producer import Sink
+from .producer import PATIENCE, Sink
 from .sites import Site, place_of, register
 from .tensors import Array, tensor_of
 
 _LOG = logging.getLogger(__name__)
 _SAMPLE_STEPS = 1 << 32
-_PATIENCE = 10.0
-"""Seconds that the thread waits for a broker that confirms nothing."""
 
 
 @dataclass(frozen=True)
@@ -564,7 +562,7 @@ class Capture:
                 token_ids=None if found.ids is None else found.ids[mine],
                 timestamp_ms=batch.timestamp_ms,
                 headers=self._headers if batch.headers is None else {**self._headers, **batch.headers[index]},
-                patience=_PATIENCE,
+                patience=PATIENCE,
             )
             self._count(rows=len(mine))
 

@@ -21,6 +21,9 @@ from .subscriber import DecoderSubscriber
 NOT_DONE = 3
 """Exit code: a record was not stored, or there is no decoder."""
 
+_PATIENCE = 70.0
+"""Seconds that a file waits for room: by then the Kafka client has given up what the broker does not take."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit code."""
@@ -97,10 +100,13 @@ def _send(options: argparse.Namespace) -> int:
         requests = [name for name in arrays.files if not name.endswith(".special")]
         for i, request in enumerate(requests):
             special = arrays[f"{request}.special"] if f"{request}.special" in arrays.files else None
-            while not producer.has_room(arrays[request].nbytes):
-                producer.wait(1.0)  # a file can wait, unlike a model
             incomplete += not producer.send(
-                options.site, request, arrays[request], special=special, timestamp_ms=start + i * options.step_ms
+                options.site,
+                request,
+                arrays[request],
+                special=special,
+                timestamp_ms=start + i * options.step_ms,
+                patience=_PATIENCE,
             )
     unsent = producer.flush(70)
     stats = producer.stats

@@ -25,7 +25,7 @@ from typing import Any, Literal
 import numpy as np
 
 from .layers import LayersOfFile, entering_layer, layer_ids_of, leaving_layer, rows_of_layer
-from .producer import Sink
+from .producer import PATIENCE, Sink
 from .tensors import Tensor, decode, tensor_of
 
 __all__ = [
@@ -241,7 +241,7 @@ class VllmFiles:
                 stop.wait(interval)
 
     def poll(self) -> int:
-        """Sends the files that are there and whole; returns how many it has read."""
+        """Sends the files that are there and whole, and waits for room; returns how many it has read."""
         read = 0
         for file in sorted(self._path.glob("*.safetensors")):
             if file.name not in self._done and self._read(file):
@@ -254,7 +254,7 @@ class VllmFiles:
         if blob is None:
             return False
         try:
-            self._sender.send(file.stem, decode(blob))
+            self._sender.send(file.stem, decode(blob), patience=PATIENCE)
             self._stats = replace(self._stats, sent=self._stats.sent + 1)
         except ValueError as error:
             if not lock.exists() and time.time() - _changed(file) < _UNFINISHED_SECONDS:

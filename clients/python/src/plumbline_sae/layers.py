@@ -128,8 +128,8 @@ class LayersOfFile:
         self._shorter = shorter
         self._headers = dict(headers)
 
-    def send(self, request: str, tensors: Mapping[str, Tensor]) -> None:
-        """Sends the rows of one request.
+    def send(self, request: str, tensors: Mapping[str, Tensor], *, patience: float = 0.0) -> None:
+        """Sends the rows of one request; `patience` as of `Producer.send`.
 
         Raises:
             ValueError: when the tensors are not those of a connector.
@@ -148,6 +148,7 @@ class LayersOfFile:
                 token_ids=_of_rows(ids, rows.shape[0], self._shorter),
                 headers=self._headers,
                 cached=behind,
+                patience=patience,
             )
 
 

@@ -34,6 +34,9 @@ _HEADER_ALLOWANCE = 4_096
 """Bytes of a record that are neither rows nor token ids: safetensors' header, key and headers."""
 
 
+PATIENCE = 10.0
+"""Seconds that a thread which can wait does so for a broker that confirms nothing."""
+
 _NONE = Missing()
 
 _LEFT_BEHIND: list[Any] = []
@@ -314,10 +317,6 @@ class Producer:
                 f"a record of {size} bytes: max_buffered_bytes of the producer is {self._max_buffered_bytes};"
                 f" write at least {size}"
             )
-
-    def wait(self, timeout: float) -> None:
-        """Waits for the broker to confirm a record, at most `timeout` seconds, for programs that can wait."""
-        self._producer.poll(timeout)
 
     def flush(self, timeout: float = 10.0) -> int:
         """Waits until everything is stored, at most `timeout` seconds; returns how many records still wait."""
