@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import logging
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -234,6 +235,7 @@ def in_child(work: Callable[[], bool]) -> bool:
     """Runs `work` in a forked process; True where it returned True there within a minute."""
     child = os.fork()
     if child == 0:
+        signal.alarm(60)  # a lock that nobody releases is a failure, and no test without an end
         passed = False
         try:
             passed = work()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -367,6 +368,7 @@ def test_a_forked_process_sends_nothing_and_says_so() -> None:
     with producer._lock:  # as if another thread held it where the process forks
         child = os.fork()
         if child == 0:
+            signal.alarm(60)  # a lock that nobody releases is a failure, and no test without an end
             refused = not producer.send("a", "r", ROWS) and producer.flush(0.1) == 0
             stats = producer.stats
             told = "was forked from; make it behind the fork" in str(stats.last_error)
