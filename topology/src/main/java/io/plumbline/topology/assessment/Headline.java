@@ -33,7 +33,7 @@ public record Headline(String statistic, @Nullable Double overThreshold) {
     public String sentence() {
         String name = statistic.equals(Statistic.RECONSTRUCTION_FVU_TRAINED.label()) ? FVU : statistic;
         return overThreshold == null
-                ? "without a value or a threshold above 0, by " + name
+                ? "no value over a threshold, by " + name
                 : String.format(Locale.ROOT, "%.3g of the threshold, by %s", overThreshold, name);
     }
 }

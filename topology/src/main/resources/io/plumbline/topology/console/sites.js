@@ -34,7 +34,7 @@ export function sparkline(points) {
   return root;
 }
 
-const TAIL = 16;
+const TAIL = 12;
 
 /** A name that is cut in its middle where it is too long: sites of one model differ at both ends. */
 export function siteName(name) {
@@ -93,8 +93,8 @@ export class SiteList {
     row.age = h("span", { class: "age" });
     row.link.replaceChildren(
       siteName(site.site),
-      badge(site.newest?.verdict),
       sparkline(site.recent),
+      badge(site.newest?.verdict),
       h("span", { class: "level" }, site.newest ? headline(site.newest) : "waiting for rows"),
       h("span", { class: "notes" }, notes(site)),
       row.age);

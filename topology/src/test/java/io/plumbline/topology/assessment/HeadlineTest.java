@@ -24,7 +24,7 @@ class HeadlineTest {
         assertNull(Headline.of("delta_ce", 0.1, -0.2).overThreshold());
         assertNull(Headline.of("delta_ce", 0.1, 0.0).overThreshold());
         assertEquals(
-                "without a value or a threshold above 0, by delta_ce",
+                "no value over a threshold, by delta_ce",
                 Headline.of("delta_ce", 0.1, 0.0).sentence());
     }
 }
