@@ -254,7 +254,7 @@ def test_a_forked_process_takes_nothing_and_says_so() -> None:
             model(ids_of(2))  # in the batch of the other process
             with captured.batch(["2"]):
                 model(ids_of(2))
-            told = "and this one," in str(captured.stats.last_error)
+            told = "was forked from; make it behind the fork" in str(captured.stats.last_error)
             return told and captured.stats.failed == 2 and captured.flush(0.1) == 0 and producer.sent == []
 
         with captured.batch(["1"]), captured._lock:  # as if another thread held the lock where the process forks
@@ -285,11 +285,30 @@ ENDS = """
 """
 
 
+ADDS_UP = """
+    import torch
+    from test_moments import PANE, Accumulation, MomentAccumulator, Records
+    from plumbline_sae.capture import capture
+
+    class Printing(Records):
+        def at_exit(self, timeout):
+            print([int(record["rows"].values[0]) for _, record, *_ in self.records], flush=True)
+
+    model = torch.nn.Sequential(torch.nn.Embedding(64, 8))
+    moments = MomentAccumulator(Printing(), {"r": Accumulation(PANE)}, linger_ms=10**9)
+    captured = capture(model, moments, {"r": "0"})
+    with captured.batch(["request"], timestamp_ms=0):
+        model(torch.tensor([[1, 2, 3]]))
+"""
+
+
 def ends(pause: float, timeout: float = 10.0) -> subprocess.CompletedProcess[str]:
+    limit = f"import plumbline_sae.process as process\nprocess._TIMEOUT = {timeout}\n"
+    return run_to_its_end(textwrap.dedent(ENDS.format(pause=pause)) + limit)
+
+
+def run_to_its_end(code: str) -> subprocess.CompletedProcess[str]:
     here = Path(__file__).parent
-    code = textwrap.dedent(ENDS.format(pause=pause)) + (
-        f"import plumbline_sae.process as process\nprocess._TIMEOUT = {timeout}\n"
-    )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent / "src")])}
     return subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60, check=True
@@ -300,6 +319,11 @@ def test_what_waits_when_the_process_ends_is_stored() -> None:
     run = ends(0.005)
     assert run.stdout.splitlines() == [f"request-{number} 1" for number in range(20)]
     assert run.stderr == ""
+
+
+def test_what_a_capture_has_adds_up_and_is_sent_when_the_process_ends() -> None:
+    run = run_to_its_end(textwrap.dedent(ADDS_UP))
+    assert (run.stdout, run.stderr) == ("[3]\n", "")
 
 
 def test_what_cannot_be_stored_when_the_process_ends_is_told() -> None:

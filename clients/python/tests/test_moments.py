@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import textwrap
 import threading
 import time
 from pathlib import Path
@@ -347,6 +352,48 @@ def test_a_capture_may_send_to_it() -> None:
     record = producer.records[0][1]
     assert record["rows"].values.tolist() == [10]
     np.testing.assert_allclose(full(record), expected.T @ expected, rtol=1e-5, atol=1e-5)
+
+
+def test_what_is_open_when_the_process_ends_is_sent() -> None:
+    code = """
+        from test_moments import PANE, T0, Accumulation, MomentAccumulator, Records, good_rows
+
+        class Printing(Records):
+            def at_exit(self, timeout):
+                for site, record, *_ in self.records:
+                    print(site, record["rows"].values[0])
+
+        def serve():
+            moments = MomentAccumulator(Printing(), {name: Accumulation(PANE) for name in "ab"}, linger_ms=10**9)
+            for site in "aab":
+                assert moments.send(site, "r", good_rows(), timestamp_ms=T0)
+
+        serve()
+    """
+    here = Path(__file__).parent
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(here), str(here.parent / "src")])}
+    command = [sys.executable, "-c", textwrap.dedent(code)]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    assert (run.stdout.splitlines(), run.stderr) == (["a 6", "b 3"], "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs os.fork")
+@pytest.mark.filterwarnings("ignore:This process")
+def test_a_forked_process_adds_up_nothing_and_says_so() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}, linger_ms=10**9) as moments:
+        assert moments.send("a", "r", good_rows(), timestamp_ms=T0)
+        with moments._lock:  # as if another thread held it where the process forks
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)  # a lock that nobody releases is a failure, and no test without an end
+                refused = not moments.send("a", "r", good_rows(), timestamp_ms=T0)
+                told = "was forked from; make it behind the fork" in str(producer.stats.last_error)
+                moments.close()
+                passed = refused and told and (producer.stats.dropped_rows, len(producer.records)) == (3, 0)
+                os._exit(0 if passed else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert [record["rows"].values[0] for _, record, *_ in producer.records] == [3]
 
 
 def test_rows_of_another_origin_are_added_up_apart() -> None:

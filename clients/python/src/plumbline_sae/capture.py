@@ -10,7 +10,6 @@ import contextlib
 import contextvars
 import functools
 import logging
-import os
 import queue
 import threading
 import zlib
@@ -25,7 +24,7 @@ import torch
 from .batches import Batch, Call, Known, Step
 from .calls import Given, parameters_of
 from .coverage import Missing
-from .process import hold
+from .process import hold, left_behind
 from .producer import PATIENCE, Sink
 from .sites import Site, place_of, register
 from .tensors import Array, tensor_of
@@ -139,7 +138,6 @@ class Capture:
         self._open: contextvars.ContextVar[Batch | None] = contextvars.ContextVar("plumbline_batch", default=None)
         self._open_count = 0
         self._here = threading.local()
-        self._made_in = os.getpid()
         self._forked = False
         self._warned: set[str] = set()
         self._lock = threading.Lock()
@@ -316,8 +314,6 @@ class Capture:
 
     def at_exit(self, timeout: float) -> None:
         """Stores what waits when the process ends, and says what could not be stored."""
-        if not self._thread.is_alive():
-            return
         if not self.drain(timeout):
             _LOG.warning(
                 "the process ends and captured rows are lost: %d bytes waited for the thread longer than %.0f s;"
@@ -325,7 +321,6 @@ class Capture:
                 self._waiting,
                 timeout,
             )
-        self._producer.flush(0)
 
     def _current(self) -> Batch | None:
         """Returns the innermost open batch of this context."""
@@ -349,7 +344,8 @@ class Capture:
             self._miss_call()
         elif not batch.malformed:
             try:
-                self._require_here()
+                if self._forked:
+                    raise RuntimeError(left_behind("capture"))
                 given = Given.of(self._parameters, inputs, kwargs)
                 call = None if given.shape is None else batch.begin(given, given.shape)
                 self._here.passing = _Passing(batch, given, call)
@@ -389,13 +385,6 @@ class Capture:
             self._warned.add(about)
         if first:
             _LOG.warning("%s", sentence)
-
-    def _require_here(self) -> None:
-        if self._forked:
-            raise RuntimeError(
-                f"the capture was made in process {self._made_in} and this one, {os.getpid()}, was forked from it;"
-                " make the capture behind the fork"
-            )
 
     def _take(self, key: tuple[str, str], hidden: Any) -> None:
         """Copies the rows that count; the model may overwrite what it gave."""

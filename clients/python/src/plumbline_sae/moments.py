@@ -17,6 +17,7 @@ from typing import Any
 from .coverage import Missing
 from .hashes import record_hash
 from .panes import Pane
+from .process import hold, left_behind
 from .producer import Producer
 from .rows import Kept, Rows
 from .settings import Accumulation
@@ -50,6 +51,9 @@ class MomentAccumulator:
 
     Rows of another origin, such as another `tags` header, are added up apart, since a record has one set of headers.
 
+    What is open when the process ends is sent then. A process that was forked from the one that made the accumulator
+    drops what it is given, and says so: the open panes are the other process's to send.
+
     Size: 8 d² bytes a site, open pane and origin, and `sample_rows` rows. Thread-safe.
 
     Args:
@@ -80,10 +84,12 @@ class MomentAccumulator:
         self._panes: dict[_Key, Pane] = {}
         self._widths: dict[str, tuple[int, int | None]] = {}
         self._timer_failures = 0
+        self._forked = False
         self._lock = threading.Lock()
         self._closed = threading.Event()
         self._timer = threading.Thread(target=self._tick, name="plumbline-moments", daemon=True)
         self._timer.start()
+        hold(self)
 
     @property
     def timer_failures(self) -> int:
@@ -123,12 +129,15 @@ class MomentAccumulator:
 
         Returns:
             False when the rows were refused: they do not fit those before them, or one is not finite. The rows before
-            stay as they are.
+            stay as they are. False, too, in a forked process, where they are dropped.
         """
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         try:
             rows = Rows.of(activations, targets, token_ids, special)
             missing = Missing.of_request(tokens_served, rows.given, cached)
+            if self._forked:
+                self.count_dropped(site, request, rows.activations.shape[0], left_behind("accumulator"))
+                return False
             with self._lock:
                 self._add(site, request, rows, event_time, _origin(headers))
             self._producer.count_missing(site, missing)
@@ -148,7 +157,7 @@ class MomentAccumulator:
     def flush(self, timeout: float = 10.0) -> int:
         """Sends what is open, also of panes whose time is not over, and waits as `Producer.flush` does."""
         with self._lock:
-            for key in sorted(self._panes, key=lambda known: known[1]):
+            for key in [] if self._forked else sorted(self._panes, key=lambda known: known[1]):
                 self._leave(key)
         return self._producer.flush(timeout)
 
@@ -157,6 +166,19 @@ class MomentAccumulator:
         self._closed.set()
         self._timer.join()
         self.flush()
+
+    def after_fork(self) -> None:
+        """Makes what a forked process cannot share; what is open is the other process's to send.
+
+        The panes stay: to free what they hold on an accelerator is not for a forked process.
+        """
+        self._forked = True
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+
+    def at_exit(self, timeout: float) -> None:
+        """Hands what is open to the producer, which stores what waits after this."""
+        self.flush(0)
 
     def __enter__(self) -> MomentAccumulator:
         return self

@@ -1,4 +1,4 @@
-"""What is done for producers and captures where a process forks or ends."""
+"""What is done for producers, captures and accumulators where a process forks or ends."""
 
 from __future__ import annotations
 
@@ -34,6 +34,11 @@ def hold(thing: Held) -> None:
     _held[next(_numbers)] = thing
 
 
+def left_behind(thing: str) -> str:
+    """Returns the sentence for a thing that a forked process cannot use."""
+    return f"the {thing} was made in a process that this one, {os.getpid()}, was forked from; make it behind the fork"
+
+
 def _after_fork() -> None:
     for thing in list(_held.values()):
         thing.after_fork()
@@ -41,7 +46,7 @@ def _after_fork() -> None:
 
 def _at_exit() -> None:
     end = time.monotonic() + _TIMEOUT
-    for _, thing in sorted(_held.items(), reverse=True):  # a capture before the producer that it was made with
+    for _, thing in sorted(_held.items(), reverse=True):  # each before what it was made with, and sends to
         try:
             thing.at_exit(max(0.0, end - time.monotonic()))
         except Exception:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -15,7 +14,7 @@ import confluent_kafka
 import numpy as np
 
 from .coverage import Missing
-from .process import hold
+from .process import hold, left_behind
 from .tensors import FLOATS, Array, Tensor, encode, tensor_of
 
 _LOG = logging.getLogger(__name__)
@@ -468,9 +467,7 @@ class _Elsewhere:
     """Stands for the Kafka client in a forked process, which has none of its threads."""
 
     def produce(self, topic: str, **record: Any) -> None:
-        raise RuntimeError(
-            f"the producer was made in a process that this one, {os.getpid()}, was forked from; make it behind the fork"
-        )
+        raise RuntimeError(left_behind("producer"))
 
     def poll(self, timeout: float) -> int:
         return 0
