@@ -60,7 +60,8 @@ class LargeCleanWindowsTest {
                 "--encoded-rows",
                 512,
                 "--out",
-                folder.resolve("baseline"));
+                folder.resolve("baseline"),
+                "--verbose");
         assertEquals(0, shell.exitCode(), shell.err());
         assertTrue(shell.out().contains("clean_windows_rank_4_rows_" + LARGEST), shell.out());
     }

@@ -9,6 +9,7 @@ import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.windows.LateReason;
@@ -151,6 +152,10 @@ final class ExportedMetrics {
         metrics.expectPartitions(2);
         metrics.expectUnreadPartitions(() -> 1);
         metrics.offsetsLost(1, 5);
+        metrics.onSkipped(NextOffsets.Input.MOMENTS);
+        metrics.expectMissingTopics(() -> 1);
+        metrics.expectUnanswered(() -> 12);
+        metrics.lostChangelogs(1);
         metrics.outputLeftOut("dead_letters");
         metrics.observe(Standstills.of(
                 "adapter",
