@@ -81,6 +81,8 @@ public final class StreamsSettings {
         // A refit of a large dictionary may take minutes: longer than the defaults, or it would be repeated for ever.
         properties.put(StreamsConfig.producerPrefix(ProducerConfig.TRANSACTION_TIMEOUT_CONFIG), "300000");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_INTERVAL_MS_CONFIG), "900000");
+        // Kafka's 9 minutes are fewer: the connection to the group's coordinator would be closed in a long refit.
+        properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.CONNECTIONS_MAX_IDLE_MS_CONFIG), "960000");
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.MAX_POLL_RECORDS_CONFIG), "1");
         // A request is megabytes of rows and codes, and a refit waits for the last of them.
         properties.put(StreamsConfig.mainConsumerPrefix(ConsumerConfig.RECEIVE_BUFFER_CONFIG), "-1");

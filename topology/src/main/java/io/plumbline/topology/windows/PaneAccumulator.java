@@ -68,8 +68,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         this.watch = watch;
         application = PaneMessage.application(context.applicationId());
         panes = context.getStateStore(storeName);
-        panes.reset();
-        panes.agree(agreements);
+        panes.reset(agreements);
         agreements.forEach((site, agreement) -> headers.put(site, agreement.headers()));
         lastCheckMs = context.currentSystemTimeMs();
         silence = new Silence(lastCheckMs);

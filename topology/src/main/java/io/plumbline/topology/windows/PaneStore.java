@@ -252,8 +252,12 @@ final class PaneStore<S> implements StateStore {
      */
     private static final int COUNTS_BYTES = 8 * Long.BYTES;
 
-    /** Replaces the live objects by what the inner store holds, of sites not configured here too. */
-    void reset() {
+    /**
+     * Replaces the live objects by what the inner store holds, of sites not configured here too.
+     *
+     * @param here what this instance has agreed to, see {@link #agree}
+     */
+    void reset(Map<String, Agreement> here) {
         siteStates.clear();
         storedAgreements.clear();
         panes.clear();
@@ -279,6 +283,8 @@ final class PaneStore<S> implements StateStore {
                 }
             }
         }
+        // Before the lengths of panes are compared: it names the keys that differ.
+        agree(here);
         dirtyPanes.forEach((id, pane) -> {
             pane.loaded(partRows.getOrDefault(id, 0));
             ByteBuffer stored = ByteBuffer.wrap(requireCounts(counts.get(id)));

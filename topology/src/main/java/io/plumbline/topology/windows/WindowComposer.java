@@ -72,8 +72,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         this.underWay = underWay;
         application = PaneMessage.application(context.applicationId());
         panes = context.getStateStore(storeName);
-        panes.reset();
-        panes.agree(agreements);
+        panes.reset(agreements);
         this.agreements = agreements;
         lastCheckMs = context.currentSystemTimeMs();
         changed = hook.beforeCommit(context, this::write);

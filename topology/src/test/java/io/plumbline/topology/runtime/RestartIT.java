@@ -56,26 +56,29 @@ class RestartIT {
     }
 
     /**
-     * Tests windows twice as long and of the same panes: the first of them must not lack what went with the shorter
-     * ones.
+     * Tests windows twice as long and of the same panes, taken over by a site that has fallen silent: the first of them
+     * must not lack what went with the shorter ones.
      */
     @Test
     void longerWindowsAfterARestartAreWhole() throws Exception {
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
             BrokerClient client = new BrokerClient(broker.bootstrapServers());
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig shorter = WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers());
+            Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
+            Files.writeString(file, Files.readString(file).replace("idle_close: off", "idle_close: 2s"));
+            MonitorConfig shorter = MonitorConfig.load(file);
             client.sendAll(windows(0, 4));
             try (PlumblineRuntime runtime = PlumblineRuntime.start(shorter, Role.MONITOR)) {
-                awaitRows(runtime, "in_windows", 3 * ROWS);
+                awaitRows(runtime, "in_windows", 4 * ROWS);
             }
-            Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
             Files.writeString(
                     file, Files.readString(file).replace("size: 10s, advance: 10s", "size: 20s, advance: 10s"));
             client.sendAll(windows(4, 7));
             try (PlumblineRuntime runtime = PlumblineRuntime.start(MonitorConfig.load(file), Role.MONITOR)) {
-                awaitRows(runtime, "in_windows", 5 * ROWS);
+                awaitRows(runtime, "in_windows", 7 * ROWS);
             }
+            List<Long> lengths = new ArrayList<>();
             for (ConsumerRecord<byte[], byte[]> report :
                     client.readAll(shorter.topics().windowReports())) {
                 var read = new ObjectMapper().readTree(report.value());
@@ -83,7 +86,9 @@ class RestartIT {
                                 - read.get("window_start_ms").asLong())
                         / 1_000;
                 assertEquals(seconds / 10 * ROWS, read.get("rows").asLong(), read::toString);
+                lengths.add(seconds);
             }
+            assertEquals(List.of(10L, 10L, 10L, 10L, 20L, 20L), lengths);
         }
     }
 

@@ -77,7 +77,7 @@ class StreamsProtocolIT {
                 () -> Standbys.ofTheGroup(streams).equals(OptionalInt.of(1)),
                 () -> Standbys.ofTheGroup(streams).toString());
         Shell asked = Shell.run("check", "--config", file, "--heap", "2g");
-        assertTrue(asked.out().contains("1 partitions, 1 standby replicas"), asked::out);
+        assertTrue(asked.out().contains("1 partition, 1 standby replica"), asked::out);
         Shell offline = Shell.run("check", "--config", file, "--heap", "2g", "--offline");
         assertTrue(
                 offline.out().contains("a setting of the group small-monitor, and no broker is asked"), offline::out);

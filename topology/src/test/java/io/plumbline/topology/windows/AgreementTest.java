@@ -89,7 +89,7 @@ class AgreementTest extends StoredPanes {
 
     private PaneStore<SiteClock> restored() {
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
-        store.reset();
+        store.reset(Map.of());
         return store;
     }
 

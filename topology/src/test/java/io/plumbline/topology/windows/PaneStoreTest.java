@@ -29,7 +29,7 @@ class PaneStoreTest extends StoredPanes {
     void whatWasWrittenIsReadBackAndWhatWasRemovedIsNot() {
         Matrix rows = write();
         PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-        restored.reset();
+        restored.reset(Map.of());
         Pane pane = restored.panes(SITE).get(0L);
         assertEquals(SecondMoment.of(rows).matrix(), pane.moment().snapshot().matrix());
         assertEquals(rows.rows(), pane.rows());
@@ -39,7 +39,7 @@ class PaneStoreTest extends StoredPanes {
 
         restored.remove(SITE, 0);
         PaneStore<SiteClock> afterwards = store(WIDTH, PANE_MS);
-        afterwards.reset();
+        afterwards.reset(Map.of());
         assertTrue(afterwards.panes(SITE).isEmpty());
     }
 
@@ -48,7 +48,7 @@ class PaneStoreTest extends StoredPanes {
         PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
         assertEquals(StateSize.NOTHING, store.size());
         Matrix rows = write();
-        store.reset();
+        store.reset(Map.of());
         long moment = 4L * WIDTH * (WIDTH + 3);
         long request = 8L * PROJECTION.components() + RequestTotals.ENTRY_OVERHEAD;
         assertEquals(new StateSize(1, moment + 4L * rows.rows() * WIDTH + request), store.size());
@@ -62,7 +62,7 @@ class PaneStoreTest extends StoredPanes {
     void openPanesOfAnotherLengthAreRefused() {
         write();
         String message = assertThrows(IllegalStateException.class, () -> store(WIDTH, PANE_MS / 2)
-                        .reset())
+                        .reset(Map.of()))
                 .getMessage();
         assertTrue(message.contains("10000 ms") && message.contains("5000 ms"), message);
     }
@@ -71,7 +71,7 @@ class PaneStoreTest extends StoredPanes {
     void openPanesOfAnotherDimensionAreRefused() {
         write();
         String message = assertThrows(IllegalStateException.class, () -> store(WIDTH + 1, PANE_MS)
-                        .reset())
+                        .reset(Map.of()))
                 .getMessage();
         assertTrue(message.contains("have 5 dimensions") && message.contains("writes 6"), message);
     }
@@ -99,7 +99,7 @@ class PaneStoreTest extends StoredPanes {
         assertEquals(before.get(0), after.get(0));
         assertNotEquals(before.get(1), after.get(1));
         PaneStore<SiteClock> restored = store(width, PANE_MS);
-        restored.reset();
+        restored.reset(Map.of());
         assertFalse(restored.panes(SITE).get(0L).isComplete(), "tile 1 counts 8 rows, the others 4");
     }
 
@@ -122,7 +122,7 @@ class PaneStoreTest extends StoredPanes {
                     .sum();
             mostRows = Math.max(mostRows, stored);
             PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-            restored.reset();
+            restored.reset(Map.of());
             assertArrayEquals(
                     store.panes(SITE).get(0L).sample().hashes(),
                     restored.panes(SITE).get(0L).sample().hashes(),
@@ -142,7 +142,7 @@ class PaneStoreTest extends StoredPanes {
         for (int commit = 0; commit < 10; commit++) {
             Matrix rows = ActivationRecords.integerRows(commit, 6, WIDTH);
             PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
-            owner.reset();
+            owner.reset(Map.of());
             owner.paneToChange(SITE, 0)
                     .add(
                             new Ingested(SITE, commit, ActivationRecords.undecoded(rows), MaskedRows.NONE, commit),
@@ -152,7 +152,7 @@ class PaneStoreTest extends StoredPanes {
                 truth.offer(RowSample.hash(commit, row), commit, commit, new float[WIDTH], null);
             }
         }
-        first.reset();
+        first.reset(Map.of());
         assertArrayEquals(truth.hashes(), first.panes(SITE).get(0L).sample().hashes());
         assertEquals(60, first.panes(SITE).get(0L).rows());
     }
@@ -162,14 +162,14 @@ class PaneStoreTest extends StoredPanes {
         write();
         PaneStore<SiteClock> other =
                 new PaneStore<>(inner, SiteClock.CODEC, Map.of("new", WIDTH), PANE_MS, CAPACITY, RequestTotalling.NONE);
-        other.reset();
+        other.reset(Map.of());
         other.forgetUnknown();
         PaneStore<SiteClock> back = store(WIDTH, PANE_MS);
-        back.reset();
+        back.reset(Map.of());
         assertEquals(4, back.panes(SITE).get(0L).rows(), "the first look only notes them");
         other.forgetUnknown();
         assertTrue(other.panes(SITE).isEmpty());
-        back.reset();
+        back.reset(Map.of());
         assertTrue(back.panes(SITE).isEmpty());
         back.forgetUnknown();
         back.forgetUnknown();
@@ -191,7 +191,7 @@ class PaneStoreTest extends StoredPanes {
         store.paneToChange(SITE, 0).add(new Ingested(SITE, 2, batch, new MaskedRows(3, 1), 2), 0);
         store.writeDirty();
         PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-        restored.reset();
+        restored.reset(Map.of());
         assertEquals(new MaskedRows(5, 1), restored.panes(SITE).get(0L).masked());
         assertEquals(4, restored.panes(SITE).get(0L).rows());
         assertEquals(10, restored.panes(SITE).get(0L).rowsRead());
@@ -204,7 +204,7 @@ class PaneStoreTest extends StoredPanes {
         Bytes counts = PaneKeys.pane(SITE, 0, PaneKeys.COUNTS, 0);
         inner.put(counts, Arrays.copyOf(inner.get(counts), 32));
         String message = assertThrows(
-                        IllegalStateException.class, () -> store(WIDTH, PANE_MS).reset())
+                        IllegalStateException.class, () -> store(WIDTH, PANE_MS).reset(Map.of()))
                 .getMessage();
         assertTrue(message.contains("reset the application's state"), message);
     }

@@ -66,7 +66,7 @@ class StoredMomentsTest {
             Ingested next = record % 3 == 0 ? moment(record, 20, 6) : rows(record, 5);
             whole.add(next, 0);
             PaneStore<SiteClock> store = store();
-            store.reset();
+            store.reset(Map.of());
             store.paneToChange(SITE, 0).add(next, 0);
             store.writeDirty();
         }
@@ -93,7 +93,7 @@ class StoredMomentsTest {
         assertFalse(restored.remembers((long) ids));
         assertFalse(restored.remembers(null));
         PaneStore<SiteClock> again = store();
-        again.reset();
+        again.reset(Map.of());
         again.paneToChange(SITE, 0).add(named(ids), 0);
         again.writeDirty();
         assertTrue(restored().remembers((long) ids));
@@ -120,7 +120,7 @@ class StoredMomentsTest {
         assertEquals("0", restored.originOf(198).value("tenant"));
         assertEquals("1", restored.originOf(199).value("tenant"));
         PaneStore<SiteClock> again = store();
-        again.reset();
+        again.reset(Map.of());
         again.paneToChange(SITE, 0).add(said(200), 0);
         again.writeDirty();
         assertEquals(201, restored().notes().all().coverage().delivered());
@@ -138,7 +138,7 @@ class StoredMomentsTest {
 
     private Pane restored() {
         PaneStore<SiteClock> store = store();
-        store.reset();
+        store.reset(Map.of());
         return store.panes(SITE).get(0L);
     }
 

@@ -48,7 +48,7 @@ class StoredRequestsTest extends StoredPanes {
             times += stored < before ? 1 : 0;
             before = stored;
             PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-            restored.reset();
+            restored.reset(Map.of());
             assertEquals(totals(store), totals(restored), "commit " + commit);
             assertTrue(restored.panes(SITE).get(0L).isComplete());
         }
@@ -91,14 +91,14 @@ class StoredRequestsTest extends StoredPanes {
                 TOTALLING);
         for (int commit = 0; commit < 12; commit++) {
             PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
-            owner.reset();
+            owner.reset(Map.of());
             add(owner, "request " + commit % 5, commit);
             add(truth, "request " + commit % 5, commit);
             owner.writeDirty();
             // Read and not committed: whoever reads it again counts it.
             add(owner, "request " + commit % 5, commit);
         }
-        first.reset();
+        first.reset(Map.of());
         assertEquals(totals(truth), totals(first));
     }
 
@@ -109,7 +109,7 @@ class StoredRequestsTest extends StoredPanes {
         store.paneToChange(SITE, 0).requestTotals().expect(2);
         store.writeDirty();
         PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
-        restored.reset();
+        restored.reset(Map.of());
         Pane pane = restored.panes(SITE).get(0L);
         assertFalse(pane.isComplete());
         RequestTotals late = RequestTotals.ofCapacity(PROJECTION.id(), 8);
@@ -133,7 +133,7 @@ class StoredRequestsTest extends StoredPanes {
                 PANE_MS,
                 CAPACITY,
                 new RequestTotalling(Map.of(SITE, other), 8));
-        next.reset();
+        next.reset(Map.of());
         List<RequestTotal> before = totals(next);
         add(next, "request", 2);
         assertEquals(before, totals(next));
@@ -171,7 +171,7 @@ class StoredRequestsTest extends StoredPanes {
             store.writeDirty();
             PaneStore<SiteClock> restored =
                     new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, CAPACITY, keeping);
-            restored.reset();
+            restored.reset(Map.of());
             WholeRequests live = whole(store);
             WholeRequests read = whole(restored);
             assertEquals(live.split(), read.split());

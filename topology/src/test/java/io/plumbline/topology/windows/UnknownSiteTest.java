@@ -63,7 +63,7 @@ class UnknownSiteTest {
             @SuppressWarnings("unchecked")
             PaneStore<SiteProgress> store = (PaneStore<SiteProgress>) driver.getStateStore(WindowStage.WINDOWS_STORE);
             assertTrue(closed.isEmpty());
-            store.reset(); // as the instance that takes the task over reads it
+            store.reset(Map.of()); // as the instance that takes the task over reads it
             assertEquals(4, store.panes("new").get(0L).rows());
             assertEquals(PANE_MS, store.site("new").frontierMs(), "both partitions were heard");
         }
