@@ -33,9 +33,10 @@
 {{- else if eq .role "subscriber" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}
 {{- else if eq .role "operator" }}
-{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_requests "operations" "Write") }}
+{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_requests "operations" "Read, Write") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_reports "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}
+{{- include "plumbline.acl" (dict "type" "group" "name" (printf "%s-adapter" $application) "operations" "Describe") }}
 {{- else if eq .role "producer" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.activations "operations" "Write") }}
 {{- else if eq .role "admin" }}

@@ -4,6 +4,7 @@ import io.plumbline.behaviour.BehaviourProbe;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdapterTask;
 import io.plumbline.topology.adaptation.PublishedCandidates;
+import io.plumbline.topology.adaptation.WaitingCommands;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.OutputGuard;
@@ -15,6 +16,7 @@ import io.plumbline.topology.emission.DecoderPartitioner;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.progress.Repeats;
+import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -49,6 +51,7 @@ public final class AdapterTopology {
                 Map.of(),
                 candidates,
                 listener,
+                (partition, from) -> new WaitingCommands.Found(List.of(), from),
                 new Repeats(),
                 NextOffsets.silent(),
                 OutputGuard.silent(config.topics()));
@@ -56,6 +59,7 @@ public final class AdapterTopology {
 
     /**
      * @param probes run the rest of the model of the sites that name it
+     * @param waiting finds the commands that overtake requests
      * @param repeats counts what is read again and again
      * @param offsets skips what was read before
      * @param outputs goes on where a topic does not take what is written
@@ -67,6 +71,7 @@ public final class AdapterTopology {
             Map<String, BehaviourProbe> probes,
             PublishedCandidates candidates,
             AdaptationListener listener,
+            WaitingCommands waiting,
             Repeats repeats,
             NextOffsets offsets,
             OutputGuard outputs) {
@@ -93,6 +98,7 @@ public final class AdapterTopology {
                                 activeDecoders,
                                 candidates,
                                 listener,
+                                waiting,
                                 changelog),
                         changelog)),
                 "adaptation-requests");

@@ -11,15 +11,18 @@ import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.adaptation.WaitingCommands;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
 import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.AssembledDecoders;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.progress.Repeats;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -53,6 +56,8 @@ class SwapModesTest {
     private SwapState told;
     private Decoder replaced;
     private long brokerMs = END;
+    private final List<WaitingCommands.Waiting> ahead = new ArrayList<>();
+    private long sent;
 
     @AfterEach
     void stop() {
@@ -64,7 +69,16 @@ class SwapModesTest {
         config = WatchedFolder.cooling(folder, "0s");
         sites = WatchedFolder.sites(config);
         stream = new Streaming(
-                AdapterTopology.build(config, sites, this::inService, new Topic(), report -> {}),
+                AdapterTopology.build(
+                        config,
+                        sites,
+                        this::inService,
+                        Map.of(),
+                        new Topic(),
+                        report -> {},
+                        (partition, from) -> found(from),
+                        new Repeats(),
+                        OutputGuard.silent(config.topics())),
                 StreamsSettings.adapter(config),
                 folder.resolve("state"));
     }
@@ -87,6 +101,13 @@ class SwapModesTest {
         public SwapState lastTold(String site) {
             return told;
         }
+    }
+
+    private WaitingCommands.Found found(long from) {
+        List<WaitingCommands.Waiting> behind =
+                ahead.stream().filter(one -> one.offset() >= from).toList();
+        return new WaitingCommands.Found(
+                behind, behind.isEmpty() ? from : behind.get(behind.size() - 1).offset() + 1);
     }
 
     private ActiveDecoders.Active inService(String site) {
@@ -314,6 +335,50 @@ class SwapModesTest {
         assertTrue(report.reason().contains("mode: propose or auto"), report.reason());
     }
 
+    /** Tests a command whose record lies behind two requests that were not read yet. */
+    @Test
+    void aCommandOvertakesTheRequestsBeforeItAndIsCarriedOutOnce() throws IOException {
+        start("mode: auto");
+        adapt(END);
+        report();
+        List<AdaptationMessage> first = AdapterRequests.adapt(END + 10_000, DRIFT);
+        List<AdaptationMessage> second = AdapterRequests.adapt(END + 20_000, DRIFT);
+        AdaptationMessage.Command rollback = new AdaptationMessage.Command(0, "overtaking", Verb.ROLL_BACK, 0, "ada");
+        ahead.add(new WaitingCommands.Waiting(sent + first.size() + second.size(), SITE, rollback, brokerMs));
+        stream.pass(Duration.ofSeconds(1));
+        AdaptationReport report = report();
+        assertEquals(Outcome.ROLLED_BACK, report.outcome(), report.reason());
+        assertEquals(2, report.version());
+        stream.pass(Duration.ofSeconds(1));
+        first.forEach(this::send);
+        second.forEach(this::send);
+        assertEquals(
+                List.of(Outcome.PAUSED, Outcome.PAUSED),
+                reports().stream().map(AdaptationReport::outcome).toList());
+        send(rollback);
+        assertEquals(List.of(), reports(), "it was answered when it overtook");
+        command(Verb.ROLL_BACK, 0);
+        assertRejected("the trained decoder is in service");
+    }
+
+    @Test
+    void whatWasFittedWhileACommandCameGoesIntoServiceOnlyIfTheCommandLeavesItTo() throws IOException {
+        start("mode: auto");
+        AdaptationMessage.Command pin =
+                new AdaptationMessage.Command(0, "overtaking", Verb.PIN, AdaptationMessage.Command.IN_SERVICE, "ada");
+        ahead.add(new WaitingCommands.Waiting(1_000, SITE, pin, brokerMs));
+        adapt(END);
+        List<AdaptationReport> reports = reports();
+        assertEquals(
+                List.of(Outcome.PINNED, Outcome.HELD),
+                reports.stream().map(AdaptationReport::outcome).toList(),
+                reports::toString);
+        assertTrue(reports.get(1).reason().contains("a command was carried out while this was fitted"));
+        assertTrue(reports.get(1).fitRows() > 0, "it was fitted");
+        assertEquals(List.of(), decoders());
+        assertTrue(state().pinned());
+    }
+
     private int commands;
 
     private void command(Verb verb, long version) {
@@ -330,6 +395,7 @@ class SwapModesTest {
 
     private void send(AdaptationMessage message) {
         stream.send(config.topics().adaptationRequests(), SITE, message.encode(), brokerMs);
+        sent++;
     }
 
     private void assertRejected(String reason) {

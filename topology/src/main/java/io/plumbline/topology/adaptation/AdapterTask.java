@@ -11,11 +11,16 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.time.Instant;
+import java.util.Arrays;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
@@ -30,6 +35,10 @@ import org.slf4j.LoggerFactory;
 /**
  * Collects the parts of a request and answers it. Heavy: it runs in an application of its own, so that a refit of
  * seconds stalls no window.
+ *
+ * <p><b>Commands overtake requests.</b> After a refit the task looks ahead in its partition and carries out the commands
+ * it finds, in their order. It keeps where they lie, in the same transaction as their effect, and skips their records
+ * when it comes to them. So a command waits for the refit that runs on its thread, and for no other.
  */
 public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable []> {
 
@@ -46,6 +55,11 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     private static final Logger LOG = LoggerFactory.getLogger(AdapterTask.class);
 
+    /** Begins the keys under which the swaps store keeps overtaking commands; no site's name has the character. */
+    private static final String OVERTAKING = "#";
+
+    private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(1);
+
     private final ProcessorContext<String, AdapterAnswer> context;
     private final RowPools pools;
     private final RequestPool requests;
@@ -55,7 +69,19 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     private final InService inService;
     private final AdaptationListener listener;
     private final Attempts attempts;
+    private final WaitingCommands waiting;
     private final Set<String> told = new HashSet<>();
+
+    /** How many messages the tasks of this process answered: where there were none, no command had to wait. */
+    private final AtomicLong answered;
+
+    private long answeredAtLastLook;
+
+    /** The offset behind the record that was read last. */
+    private long next = WaitingCommands.FROM_COMMITTED;
+
+    /** The offset up to which commands were looked for. */
+    private long looked = WaitingCommands.FROM_COMMITTED;
 
     /** The sites whose rows are pooled, blocks of sites with several targets among them. */
     private final Set<String> pooled = new HashSet<>();
@@ -68,19 +94,25 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             ActiveDecoders activeDecoders,
             PublishedCandidates published,
             AdaptationListener listener,
-            Attempts attempts) {
+            Attempts attempts,
+            WaitingCommands waiting,
+            AtomicLong answered) {
         this.context = context;
         this.adapters = adapters;
         this.inService = new InService(activeDecoders);
         this.published = published;
         this.listener = listener;
         this.attempts = attempts;
+        this.waiting = waiting;
+        this.answered = answered;
         pools = new RowPools(context.getStateStore(PARTS_STORE), context.getStateStore(POOLS_STORE));
         requests = new RequestPool(context.getStateStore(PARTS_STORE));
         swaps = context.getStateStore(SWAPS_STORE);
         targets = new TargetsRequests(pools, listener);
         adapters.values().forEach(adapter -> adapter.blocks().forEach(block -> pooled.add(block.site())));
         pools.rows().forEach(this::tell);
+        // Called between records, those of the thread's other partitions too: after a refit of theirs as well.
+        context.schedule(BETWEEN_LOOKS, PunctuationType.WALL_CLOCK_TIME, nowMs -> lookAfterAnswers());
     }
 
     /**
@@ -88,6 +120,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
      * @param rules by site, of the same sites
      * @param probes run the rest of the model of the sites that name it
      * @param activeDecoders what is on the topic, as readers see it
+     * @param waiting finds commands ahead of what was read
      * @param logConfig topic settings of the change-logs
      */
     public static ProcessorSupplier<byte[], byte[], String, AdapterAnswer> supplier(
@@ -98,13 +131,17 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             ActiveDecoders activeDecoders,
             PublishedCandidates published,
             AdaptationListener listener,
+            WaitingCommands waiting,
             Map<String, String> logConfig) {
         Map<String, SiteAdapter> adapters = SiteAdapter.all(sites, settings, rules, probes, published);
         Attempts attempts = new Attempts();
+        AtomicLong answered = new AtomicLong();
         Set<StoreBuilder<?>> stores =
                 Set.of(store(PARTS_STORE, logConfig), store(POOLS_STORE, logConfig), store(SWAPS_STORE, logConfig));
         return TaskProcessor.supplier(
-                stores, context -> new AdapterTask(context, adapters, activeDecoders, published, listener, attempts));
+                stores,
+                context -> new AdapterTask(
+                        context, adapters, activeDecoders, published, listener, attempts, waiting, answered));
     }
 
     private static StoreBuilder<?> store(String name, Map<String, String> logConfig) {
@@ -126,6 +163,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     @Override
     public void process(Record<byte @Nullable [], byte @Nullable []> record) {
+        next = place().offset() + 1;
         byte[] key = record.key();
         byte[] value = record.value();
         if (key == null || value == null) {
@@ -142,37 +180,80 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             return;
         }
         SiteAdapter adapter = adapters.get(site);
-        if (message instanceof AdaptationMessage.SamplePart part && pooled.contains(site)) {
+        if (message instanceof AdaptationMessage.Command command) {
+            if (!hasOvertaken(place().offset(), command)) {
+                carryOut(site, command, record.timestamp());
+            }
+        } else if (message instanceof AdaptationMessage.SamplePart part && pooled.contains(site)) {
             pools.keep(site, part, value);
         } else if (adapter == null) {
-            unknown(site, message, record.timestamp());
+            LOG.warn("{}; its request was skipped", unknown(site));
         } else if (message instanceof AdaptationMessage.SamplePart) {
             skip(site, "rows of a site with several targets are those of its targets");
         } else if (message instanceof AdaptationMessage.RequestPart part) {
             requests.keep(site, part, value);
         } else {
             answer(site, adapter, message, record.timestamp());
-            for (TargetsRefit.Block block : adapter.blocks()) {
-                requests.keepOnly(block.site(), pools.of(block.site()));
-                tell(block.site(), pools.of(block.site()).rows());
+            settle(adapter);
+        }
+    }
+
+    /** Keeps what is pooled by now, and tells how much that is. */
+    private void settle(SiteAdapter adapter) {
+        for (TargetsRefit.Block block : adapter.blocks()) {
+            requests.keepOnly(block.site(), pools.of(block.site()));
+            tell(block.site(), pools.of(block.site()).rows());
+        }
+    }
+
+    /** Says that a site is not configured here: a monitor that is configured otherwise need not hear it. */
+    private static String unknown(String site) {
+        return "site \"%s\" is not among those that adapt here: write its name as in the configuration, and mode: propose or auto there"
+                .formatted(site);
+    }
+
+    private void carryOut(String site, AdaptationMessage.Command command, long timestampMs) {
+        SiteAdapter adapter = adapters.get(site);
+        if (adapter == null) {
+            AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, unknown(site), 0);
+            forward(site, AdapterAnswer.said(report).to(command), timestampMs);
+            return;
+        }
+        SwapState state = state(site);
+        SwapDesk.Standing standing = standing(adapter, state, inService.of(site, state.version()));
+        AdapterAnswer answer =
+                adapter.desk().command(command, state, standing, timestampMs).to(command);
+        carryOut(site, adapter, answer.since(state), timestampMs);
+        settle(adapter);
+    }
+
+    private void lookAfterAnswers() {
+        long count = answered.get();
+        if (count != answeredAtLastLook) {
+            answeredAtLastLook = count;
+            carryOutWaiting();
+        }
+    }
+
+    /** Carries out the commands that lie behind what was read. */
+    private void carryOutWaiting() {
+        WaitingCommands.Found found = waiting.after(context.taskId().partition(), Math.max(next, looked));
+        looked = found.next();
+        for (WaitingCommands.Waiting one : found.commands()) {
+            String key = OVERTAKING + one.offset();
+            byte[] id = one.command().id().getBytes(StandardCharsets.UTF_8);
+            if (!Arrays.equals(id, swaps.get(key))) {
+                carryOut(one.site(), one.command(), one.timestampMs());
+                swaps.put(key, id);
             }
         }
     }
 
-    /**
-     * Answers for a site that is not configured here: a monitor that is configured otherwise need not hear it, a person
-     * who waits must.
-     */
-    private void unknown(String site, AdaptationMessage message, long timestampMs) {
-        String reason =
-                "site \"%s\" is not among those that adapt here: write its name as in the configuration, and mode: propose or auto there"
-                        .formatted(site);
-        if (message instanceof AdaptationMessage.Command command) {
-            AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, reason, 0);
-            forward(site, AdapterAnswer.said(report).to(command), timestampMs);
-        } else {
-            LOG.warn("{}; its request was skipped", reason);
-        }
+    /** Returns whether this command was carried out ahead, and forgets it: its record is not read again. */
+    private boolean hasOvertaken(long offset, AdaptationMessage.Command command) {
+        byte[] id = swaps.delete(OVERTAKING + offset);
+        // Another id: the topic was made anew, and its offsets begin again.
+        return Arrays.equals(command.id().getBytes(StandardCharsets.UTF_8), id);
     }
 
     private void answer(String site, SiteAdapter adapter, AdaptationMessage message, long nowMs) {
@@ -181,9 +262,11 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         SwapDesk.Standing standing = standing(adapter, state, active);
         SwapDesk desk = adapter.desk();
         AdapterAnswer answer = null;
+        Map<String, AdapterAnswer> ofBlocks = new LinkedHashMap<>();
         TargetsRefit several = adapter.targets();
+        answered.incrementAndGet();
         if (message instanceof AdaptationMessage.AdaptBlocks blocks && several != null) {
-            TargetsRequests.Answered answered = targets.answer(
+            TargetsRequests.Answered refitted = targets.answer(
                     site,
                     adapter,
                     several,
@@ -193,8 +276,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                     active,
                     () -> attempts.begin(place()) <= Attempts.MOST,
                     nowMs);
-            answered.blocks().forEach((block, said) -> forward(block, said, nowMs));
-            answer = answered.all();
+            ofBlocks.putAll(refitted.blocks());
+            answer = refitted.all();
         } else if (message instanceof AdaptationMessage.Adapt adapt && several == null) {
             answer = adapt(site, adapter, adapt, state, standing, active, nowMs);
         } else if (message instanceof AdaptationMessage.Revert revert) {
@@ -202,17 +285,35 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             answer = desk.reverted(revert, state, standing);
         } else if (message instanceof AdaptationMessage.RollBack rollBack) {
             answer = desk.rolledBack(rollBack, state, standing);
-        } else if (message instanceof AdaptationMessage.Command command) {
-            answer = desk.command(command, state, standing, nowMs).to(command);
         } else {
             skip(
                     site,
                     "it asks for what a site with %s targets does not do"
                             .formatted(several == null ? "one" : "several"));
         }
-        if (answer != null) {
-            carryOut(site, adapter, answer.since(state), nowMs);
+        SwapState before = state;
+        if (answer != null && isOfRefit(message, answer)) {
+            carryOutWaiting();
+            SwapState meanwhile = state(site);
+            if (!meanwhile.equals(state)) {
+                Active serving = inService.of(site, meanwhile.version());
+                AdapterAnswer late = desk.overtaken(
+                        message, answer.report(), meanwhile, standing(adapter, meanwhile, serving), nowMs);
+                ofBlocks.replaceAll((block, said) -> AdapterAnswer.said(
+                        said.report().with(late.outcome(), late.report().reason(), 0)));
+                answer = late;
+                before = meanwhile;
+            }
         }
+        ofBlocks.forEach((block, said) -> forward(block, said, nowMs));
+        if (answer != null) {
+            carryOut(site, adapter, answer.since(before), nowMs);
+        }
+    }
+
+    private static boolean isOfRefit(AdaptationMessage message, AdapterAnswer answer) {
+        boolean asked = message instanceof AdaptationMessage.Adapt || message instanceof AdaptationMessage.AdaptBlocks;
+        return asked && answer.publication() != null;
     }
 
     /** Deletes the pooled rows of a site. */

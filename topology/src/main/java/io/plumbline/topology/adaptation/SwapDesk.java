@@ -49,7 +49,7 @@ final class SwapDesk {
     AdapterAnswer withoutRefit(AdaptationMessage request, SwapState state, Standing standing, long nowMs) {
         long at = request.windowEndMs();
         if (state.pinned()) {
-            String reason = "pinned to %s: nothing was fitted; plumbline decoders unpin --site %s lets it adapt again"
+            String reason = "pinned to %s: nothing is fitted; plumbline decoders unpin --site %s lets it adapt again"
                     .formatted(standing.describe(), site);
             return AdapterAnswer.said(AdaptationReport.plain(site, at, Outcome.HELD, reason, 0));
         }
@@ -113,6 +113,28 @@ final class SwapDesk {
                 report.with(Outcome.PROPOSED, reason, number),
                 fitted.as(DecoderKind.CANDIDATE, number),
                 state.proposed(waiting));
+    }
+
+    /**
+     * Returns the answer to a request whose refit a command overtook: what was fitted was judged against a decoder that
+     * may not serve any more, or nobody wants it.
+     *
+     * @param fitted the report of the refit
+     * @param state after the command
+     */
+    AdapterAnswer overtaken(
+            AdaptationMessage request, AdaptationReport fitted, SwapState state, Standing standing, long nowMs) {
+        String dropped = "a command was carried out while this was fitted, and what was fitted is dropped: ";
+        AdapterAnswer without = withoutRefit(request, state, standing, nowMs);
+        return without == null
+                ? AdapterAnswer.said(
+                        fitted.with(Outcome.REFUSED, dropped + "it was judged against what served or waited before", 0))
+                : new AdapterAnswer(
+                        fitted.with(
+                                without.outcome(), dropped + without.report().reason(), 0),
+                        null,
+                        without.state(),
+                        null);
     }
 
     /**

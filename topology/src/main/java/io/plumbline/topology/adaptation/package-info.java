@@ -7,7 +7,10 @@
  * <p>{@link io.plumbline.topology.adaptation.SiteRefit} makes decoders, {@link
  * io.plumbline.topology.adaptation.SwapDesk} decides what becomes of them. The adapter alone gives versions: commands
  * come to it over the topic of its requests, so that they and its own swaps have one order and one transaction.
- * Commands straight to the decoders topic would have made two writers.
+ * Commands straight to the decoders topic would have made two writers. A command need not wait for the refits before it:
+ * after each refit the task looks ahead for commands ({@link io.plumbline.topology.adaptation.WaitingCommands}), carries
+ * them out and skips their records later. A topic of their own would not have helped, since Kafka Streams takes the
+ * records of a task's partitions in the order of their times.
  *
  * <p><b>Rows are pooled here and not in the monitor</b> ({@link io.plumbline.topology.adaptation.RowPools}). Only the
  * adapter knows what became of a refit, and so when the next is due and which rows the decoder in service was fitted

@@ -48,9 +48,15 @@ public enum AccessRole {
                 List.of(Grant.on(ResourceType.TOPIC, config.topics().decoders(), AclOperation.READ));
             case OPERATOR ->
                 List.of(
-                        Grant.on(ResourceType.TOPIC, config.topics().adaptationRequests(), AclOperation.WRITE),
+                        Grant.on(
+                                ResourceType.TOPIC,
+                                config.topics().adaptationRequests(),
+                                AclOperation.READ,
+                                AclOperation.WRITE),
                         Grant.on(ResourceType.TOPIC, config.topics().adaptationReports(), AclOperation.READ),
-                        Grant.on(ResourceType.TOPIC, config.topics().decoders(), AclOperation.READ));
+                        Grant.on(ResourceType.TOPIC, config.topics().decoders(), AclOperation.READ),
+                        // Shows what a command waits for.
+                        Grant.on(ResourceType.GROUP, config.adapterApplicationId(), AclOperation.DESCRIBE));
             case PRODUCER ->
                 List.of(Grant.on(ResourceType.TOPIC, config.topics().activations(), AclOperation.WRITE));
             case ADMIN ->

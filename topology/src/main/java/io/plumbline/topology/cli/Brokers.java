@@ -95,7 +95,7 @@ final class Brokers {
         }
     }
 
-    private static Admin connect(Map<String, String> kafkaProperties) {
+    static Admin connect(Map<String, String> kafkaProperties) {
         Properties properties = new Properties();
         // Properties of producers, consumers or one application mean nothing here and would be warned about.
         kafkaProperties.forEach((key, value) -> {

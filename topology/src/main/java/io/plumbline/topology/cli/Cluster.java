@@ -5,6 +5,7 @@ import io.plumbline.topology.config.TopicNames;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Kafka cluster as a command's clients reach it.
@@ -13,16 +14,21 @@ import java.util.TreeMap;
  * @param admin properties of a client that asks about topics
  * @param consumer properties of a reader, which is no member of the monitor's group
  * @param producer properties of a writer, without a transactional id
+ * @param adapter the group of the adapter; null where no file says what it is called
  */
 record Cluster(
-        TopicNames topics, Map<String, String> admin, Map<String, String> consumer, Map<String, String> producer) {
+        TopicNames topics,
+        Map<String, String> admin,
+        Map<String, String> consumer,
+        Map<String, String> producer,
+        @Nullable String adapter) {
 
     /** The settings that name one member: two clients under one name throw each other out. */
     private static final List<String> OF_ONE_MEMBER = List.of("group.id", "group.instance.id", "transactional.id");
 
     /** A cluster with the default topics. */
     static Cluster at(Map<String, String> client) {
-        return new Cluster(TopicNames.DEFAULT, client, client, client);
+        return new Cluster(TopicNames.DEFAULT, client, client, client, null);
     }
 
     /** @param more properties that win over those of the file */
@@ -31,7 +37,8 @@ record Cluster(
                 config.topics(),
                 with(config.adminProperties(), more),
                 with(config.subscriberProperties(), more),
-                with(config.producerProperties(), more));
+                with(config.producerProperties(), more),
+                config.adapterApplicationId());
     }
 
     private static Map<String, String> with(Map<String, String> file, Map<String, String> more) {

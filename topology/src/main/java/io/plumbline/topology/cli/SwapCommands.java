@@ -62,7 +62,7 @@ final class SwapCommands {
             if (candidate < 1) {
                 throw new UsageException("--candidate = %d: expected 1 or more".formatted(candidate));
             }
-            return order.send(Verb.APPROVE, candidate, spec.commandLine().getOut());
+            return order.send(Verb.APPROVE, candidate, spec.commandLine());
         }
     }
 
@@ -110,7 +110,7 @@ final class SwapCommands {
 
         @Override
         public Integer call() throws IOException {
-            return order.send(Verb.PIN, version(), spec.commandLine().getOut());
+            return order.send(Verb.PIN, version(), spec.commandLine());
         }
 
         private long version() {
@@ -149,7 +149,7 @@ final class SwapCommands {
 
         @Override
         public Integer call() throws IOException {
-            return order.send(Verb.UNPIN, 0, spec.commandLine().getOut());
+            return order.send(Verb.UNPIN, 0, spec.commandLine());
         }
     }
 
@@ -180,7 +180,7 @@ final class SwapCommands {
 
         @Override
         public Integer call() throws IOException {
-            return order.send(Verb.ROLL_BACK, 0, spec.commandLine().getOut());
+            return order.send(Verb.ROLL_BACK, 0, spec.commandLine());
         }
     }
 }

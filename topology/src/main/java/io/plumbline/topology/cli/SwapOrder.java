@@ -20,9 +20,12 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
@@ -33,6 +36,8 @@ import picocli.CommandLine.Option;
 final class SwapOrder {
 
     private static final Duration POLL = Duration.ofMillis(250);
+    private static final Duration FIRST_WORD = Duration.ofSeconds(3);
+    private static final Duration BETWEEN_WORDS = Duration.ofSeconds(15);
 
     @Mixin
     ClusterOptions options;
@@ -66,17 +71,17 @@ final class SwapOrder {
             names = "--timeout",
             defaultValue = "2m",
             paramLabel = "TIME",
-            description = "How long to wait for the adapter, which may be in the middle of a refit. Default:"
-                    + " ${DEFAULT-VALUE}.")
+            description = "How long to wait for the adapter, which carries commands out after the refit that runs."
+                    + " Default: ${DEFAULT-VALUE}.")
     String timeout;
 
     /**
-     * Sends the command and prints the answer.
+     * Sends the command and prints the answer; and what it waits for, on the error stream.
      *
      * @param version see {@link AdaptationMessage.Command}
      * @throws UsageException when the adapter does not carry it out, saying what to write instead
      */
-    int send(Verb verb, long version, PrintWriter out) throws IOException {
+    int send(Verb verb, long version, CommandLine commandLine) throws IOException {
         Duration patience = patience();
         AdaptationMessage.Command command;
         try {
@@ -90,18 +95,18 @@ final class SwapOrder {
         String reports = reportsTopic == null ? cluster.topics().adaptationReports() : reportsTopic;
         cluster.require(requests);
         cluster.require(reports);
-        AdaptationReport report = ask(command, cluster, requests, reports, patience);
+        AdaptationReport report = ask(command, cluster, requests, reports, patience, commandLine.getErr());
         if (report == null) {
             throw new IllegalStateException(
-                    "no adapter answered within %s; the command stays on the topic %s and is carried out by the next that runs: look with `plumbline decoders list` before you repeat it"
+                    "no adapter answered within %s; the command stays on the topic %s and is carried out after the refit that runs, or by the next adapter that starts: look with `plumbline decoders list` before you repeat it"
                             .formatted(timeout, requests));
         }
         String said = "site %s, %s: %s".formatted(site, report.outcome(), report.reason());
         if (report.outcome() == Outcome.REJECTED) {
             throw new UsageException(said);
         }
-        out.println(said);
-        out.flush();
+        commandLine.getOut().println(said);
+        commandLine.getOut().flush();
         return ExitCodes.FINE;
     }
 
@@ -115,31 +120,47 @@ final class SwapOrder {
 
     /** Asks the adapter; listens before it speaks, so that no answer is missed; null where none came. */
     private @Nullable AdaptationReport ask(
-            AdaptationMessage.Command command, Cluster cluster, String requests, String reports, Duration patience) {
+            AdaptationMessage.Command command,
+            Cluster cluster,
+            String requests,
+            String reports,
+            Duration patience,
+            PrintWriter err) {
         try (TopicReader reader = TopicReader.open(cluster.consumer(), Map.of())) {
             reader.assign(reader.partitions(reports));
             reader.skipToEnd();
-            write(command, cluster, requests);
-            long deadline = System.nanoTime() + patience.toNanos();
-            while (System.nanoTime() < deadline) {
+            RecordMetadata place = write(command, cluster, requests);
+            AdapterQueue queue =
+                    new AdapterQueue(cluster, new TopicPartition(requests, place.partition()), place.offset());
+            long begin = System.nanoTime();
+            long nextWord = begin + FIRST_WORD.toNanos();
+            while (System.nanoTime() - begin < patience.toNanos()) {
                 for (ConsumerRecord<byte[], byte[]> record : reader.poll(POLL)) {
                     Header id = record.headers().lastHeader(AdapterAnswer.COMMAND_HEADER);
                     if (id != null && new String(id.value(), StandardCharsets.UTF_8).equals(command.id())) {
                         return Json.read(record.value(), AdaptationReport.class);
                     }
                 }
+                if (System.nanoTime() - nextWord >= 0) {
+                    err.println("no answer for %d s: %s"
+                            .formatted(
+                                    Duration.ofNanos(System.nanoTime() - begin).toSeconds(), queue.describe()));
+                    err.flush();
+                    nextWord = System.nanoTime() + BETWEEN_WORDS.toNanos();
+                }
             }
             return null;
         }
     }
 
-    private void write(AdaptationMessage.Command command, Cluster cluster, String requests) {
+    private RecordMetadata write(AdaptationMessage.Command command, Cluster cluster, String requests) {
         Properties producerProperties = new Properties();
         producerProperties.putAll(cluster.producer());
         producerProperties.put(ProducerConfig.ACKS_CONFIG, "all");
         try (KafkaProducer<byte[], byte[]> producer =
                 new KafkaProducer<>(producerProperties, new ByteArraySerializer(), new ByteArraySerializer())) {
-            producer.send(new ProducerRecord<>(requests, site.getBytes(StandardCharsets.UTF_8), command.encode()))
+            return producer.send(
+                            new ProducerRecord<>(requests, site.getBytes(StandardCharsets.UTF_8), command.encode()))
                     .get();
         } catch (ExecutionException e) {
             throw new IllegalStateException(

@@ -276,6 +276,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     probes,
                     decoders,
                     listener,
+                    CommandsAhead.of(config),
                     repeats,
                     nextOffsets(config, config.adapterApplicationId(), metrics),
                     outputs);

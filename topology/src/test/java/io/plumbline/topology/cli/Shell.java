@@ -8,8 +8,12 @@ import picocli.CommandLine;
 public record Shell(int exitCode, String out, String err) {
 
     public static Shell run(Object... arguments) {
+        return run(new StringWriter(), arguments);
+    }
+
+    /** @param err takes what is printed on the error stream, while it is printed */
+    public static Shell run(StringWriter err, Object... arguments) {
         StringWriter out = new StringWriter();
-        StringWriter err = new StringWriter();
         CommandLine commandLine = Plumbline.commandLine();
         commandLine.setOut(new PrintWriter(out));
         commandLine.setErr(new PrintWriter(err));
