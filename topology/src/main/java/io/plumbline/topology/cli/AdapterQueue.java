@@ -67,15 +67,14 @@ final class AdapterQueue {
 
     private String members(String group) {
         try (Admin admin = Brokers.connect(cluster.admin())) {
-            List<MemberDescription> members =
-                    admin
-                            .describeConsumerGroups(List.of(group))
-                            .all()
-                            .get(LONGEST.toSeconds(), TimeUnit.SECONDS)
-                            .values()
-                            .stream()
-                            .flatMap(found -> found.members().stream())
-                            .toList();
+            List<MemberDescription> members = admin
+                    .describeConsumerGroups(List.of(group))
+                    .all()
+                    .get(LONGEST.toSeconds(), TimeUnit.SECONDS)
+                    .values()
+                    .stream()
+                    .flatMap(found -> found.members().stream())
+                    .toList();
             String owners = members.stream()
                     .filter(member -> member.assignment().topicPartitions().contains(partition))
                     .map(member -> " (%s at %s)".formatted(member.clientId(), member.host()))
