@@ -46,7 +46,7 @@ class ConsoleIT {
             client = new BrokerClient(server.bootstrapServers());
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
             MonitorConfig config = onPort(server.bootstrapServers(), EmbeddedBroker.freePort());
-            String address = "http://127.0.0.1:" + config.http().port() + "/";
+            String address = "http://127.0.0.1:" + config.http().port() + "/#/site/" + SITE;
 
             PlumblineRuntime first = PlumblineRuntime.start(config, Role.ALL);
             try {
