@@ -31,8 +31,7 @@ class ReadmeTest {
     private static final String PYTHON = "docs/operate/python.md";
     private static final int LINES = 200;
     private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
-    private static final Path HOT_SWAP =
-            Repository.path("topology/client/example/src/main/java/FollowDecoders.java");
+    private static final Path HOT_SWAP = Repository.path("topology/client/example/src/main/java/FollowDecoders.java");
     private static final Path PACKAGE = Repository.path("clients/python/src/plumbline_sae/__init__.py");
 
     @Test

@@ -64,7 +64,8 @@ class ExampleProjectIT {
             Decoder adapted = new Decoder(trained.weights(), new double[trained.dimension()]);
             client.send(DecoderRecords.of("decoders", "encoder.layer.2", 3, trained.sha256(), adapted));
             Process example = new ProcessBuilder(
-                            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                            Path.of(System.getProperty("java.home"), "bin", "java")
+                                    .toString(),
                             "-cp",
                             classes + File.pathSeparator + classPath,
                             "FollowDecoders",

@@ -90,8 +90,9 @@ class AlertingSoak {
                 assertEquals("critical", drifted.at("/labels/severity").asText());
                 String summary = drifted.at("/annotations/summary").asText();
                 assertTrue(
-                        summary.matches(SITE
-                                + " has drifted: \\S+ of the threshold, by \\w+\\. .* gap is (5\\.9|6\\.0)\\d? of at most 8\\..*"),
+                        summary.matches(
+                                SITE
+                                        + " has drifted: \\S+ of the threshold, by \\w+\\. .* gap is (5\\.9|6\\.0)\\d? of at most 8\\..*"),
                         summary);
                 assertEquals(
                         "docs/operate/runbook.md#plumblinesitedrifted",

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes Kafka's own clients so that a commit that timed out ends the stream thread.
  *
- * <p>Kafka Streams (4.3.1) otherwise calls the thread's tasks corrupted, commits once more, and makes the tasks anew in
+ * <p>Kafka Streams (seen with 4.3.1) otherwise calls the thread's tasks corrupted, commits once more, and makes the tasks anew in
  * the same thread. Where that meets the rebalance it asks for itself, the tasks are made a second time and forget that
  * their partitions are to be read again from what is committed: records that were fetched and not yet processed are
  * never processed, and their offsets are committed. A thread that ends gives up its place in the topics with its
