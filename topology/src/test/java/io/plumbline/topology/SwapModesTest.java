@@ -22,6 +22,7 @@ import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.AssembledDecoders;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -78,6 +79,7 @@ class SwapModesTest {
                         report -> {},
                         (partition, from) -> found(from),
                         new Repeats(),
+                        NextOffsets.silent(),
                         OutputGuard.silent(config.topics())),
                 StreamsSettings.adapter(config),
                 folder.resolve("state"));
