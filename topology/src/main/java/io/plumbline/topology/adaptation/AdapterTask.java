@@ -36,9 +36,9 @@ import org.slf4j.LoggerFactory;
  * Collects the parts of a request and answers it. Heavy: it runs in an application of its own, so that a refit of
  * seconds stalls no window.
  *
- * <p><b>Commands overtake requests.</b> After a refit the task looks ahead in its partition and carries out the commands
- * it finds, in their order. It keeps where they lie, in the same transaction as their effect, and skips their records
- * when it comes to them. So a command waits for the refit that runs on its thread, and for no other.
+ * <p><b>Commands overtake requests.</b> After a refit the task looks ahead in its partition and carries out the
+ * commands it finds, in their order. It keeps where they lie, in the same transaction as their effect, and skips
+ * their records when it comes to them. So a command waits for the refit that runs on its thread, and for no other.
  */
 public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable []> {
 

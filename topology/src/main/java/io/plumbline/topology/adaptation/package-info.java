@@ -7,10 +7,13 @@
  * <p>{@link io.plumbline.topology.adaptation.SiteRefit} makes decoders, {@link
  * io.plumbline.topology.adaptation.SwapDesk} decides what becomes of them. The adapter alone gives versions: commands
  * come to it over the topic of its requests, so that they and its own swaps have one order and one transaction.
- * Commands straight to the decoders topic would have made two writers. A command need not wait for the refits before it:
- * after each refit the task looks ahead for commands ({@link io.plumbline.topology.adaptation.WaitingCommands}), carries
- * them out and skips their records later. A topic of their own would not have helped, since Kafka Streams takes the
- * records of a task's partitions in the order of their times.
+ * Commands straight to the decoders topic would have made two writers.
+ *
+ * <p><b>Commands overtake requests.</b> After each refit the task looks ahead in its partition for commands ({@link
+ * io.plumbline.topology.adaptation.WaitingCommands}), carries them out, and skips their records when it comes to them.
+ * A topic of their own would not have helped: Kafka Streams takes the records of a task's partitions in the order of
+ * their times. A refit on a thread of its own would answer a command at once; the price would be requests that wait in
+ * the state, and answers that come in another order than the requests.
  *
  * <p><b>Rows are pooled here and not in the monitor</b> ({@link io.plumbline.topology.adaptation.RowPools}). Only the
  * adapter knows what became of a refit, and so when the next is due and which rows the decoder in service was fitted

@@ -22,8 +22,8 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Describes what lies between the adapter and a command that it has not answered yet: who reads the partition, and which
- * requests to refit it has not committed. Reads and describes; never fails for what it may not see.
+ * Describes what lies between the adapter and a command that it has not answered yet: who reads the partition, and
+ * which requests to refit it has not committed. Reads and describes; never fails for what it may not see.
  */
 final class AdapterQueue {
 
