@@ -197,7 +197,9 @@ class ChangedSourceIT {
                 .toList();
         try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
             client.sendAll(window(0, 20));
-            awaitCommitted(10);
+            client.sendAll(window(1, 20));
+            client.await(config.topics().windowReports(), found -> !found.isEmpty());
+            awaitCommitted(20);
             assertEquals(0, new Pages(runtime.httpAddress()).value(lost));
         }
         changelogs.forEach(this::deleteTopic);
