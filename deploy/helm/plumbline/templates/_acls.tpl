@@ -17,8 +17,8 @@
 {{- $parts = list "parts" -}}
 {{- end -}}
 {{- end -}}
-{{- $stores := dict "monitor" (concat (list "decisions" "panes" "windows") $parts) -}}
-{{- $stores = merge $stores (dict "adapter" (list "decoder-versions" "request-parts" "row-pools" "swaps")) -}}
+{{- $stores := dict "monitor" (concat (list "activations-read" "decisions" "moments-read" "panes" "windows") $parts) -}}
+{{- $stores = merge $stores (dict "adapter" (list "adaptation-requests-read" "decoder-versions" "request-parts" "row-pools" "swaps")) -}}
 {{- if eq .role "monitor" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.activations "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.moments "operations" "Read, Write") }}

@@ -2,7 +2,9 @@ package io.plumbline.calibration;
 
 import java.util.Locale;
 
-/** Writes numbers, counts and times for sentences: three digits are enough to act on, whole numbers have all of them. */
+/**
+ * Writes numbers, counts and times for sentences: three digits are enough to act on, whole numbers have all of them.
+ */
 public final class Amounts {
 
     private static final double SECOND = 1_000.0;

@@ -24,7 +24,9 @@ public record Grouping(long requests, double momentDesignEffect, double meanDesi
         }
     }
 
-    /** The fewest requests whose scatter says how alike rows of a request are: the estimate of fewer is mostly chance. */
+    /**
+     * The fewest requests whose scatter says how alike rows of a request are: the estimate of fewer is mostly chance.
+     */
     public static final int FEWEST_REQUESTS = 5;
 
     /**

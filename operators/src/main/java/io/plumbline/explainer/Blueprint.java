@@ -79,7 +79,7 @@ final class Blueprint {
     MatchingPursuitEncoder.@Nullable Ending pursuit;
     final List<String> notes = new ArrayList<>();
 
-    /** What names of folders decided, each a note as well. */
+    /** The facts that names of folders decided; each is a note as well. */
     final List<String> decidedByPath = new ArrayList<>();
 
     @Nullable

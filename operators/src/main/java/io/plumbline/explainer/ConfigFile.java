@@ -18,8 +18,8 @@ import java.util.List;
 
 /**
  * A configuration as a dictionary's library writes it, read key by key; each value is of the kind expected or refused
- * by name. Where Python wrote it, the same is read as Python reads: {@code NaN} and {@code Infinity} are numbers, and of
- * two entries with one key the last counts.
+ * by name. Where Python wrote it, the same is read as Python reads: {@code NaN} and {@code Infinity} are numbers, and
+ * of two entries with one key the last counts.
  */
 record ConfigFile(ObjectNode document) {
 

@@ -5,14 +5,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * A link to a file that is gone. In a cache of Hugging Face every file is a link into a folder {@code blobs}, from which
- * files are deleted, or into which a download that was cut off never put them.
+ * A link to a file that is gone. In a cache of Hugging Face every file is a link into a folder {@code blobs}, from
+ * which files are deleted, or into which a download that was cut off never put them.
  */
 final class DeadLink {
 
     private DeadLink() {}
 
-    /** Refuses a path that is such a link: a file that is absent, or another one in its place, would be read otherwise. */
+    /**
+     * Refuses a path that is such a link: a file that is absent, or another one in its place, would be read otherwise.
+     */
     static void refuse(Path path) throws IOException {
         if (Files.isSymbolicLink(path) && !Files.exists(path)) {
             throw new ExplainerFormatException(

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 /** Opens weights, which lie in one file or in several with an index, with their names checked. */
 final class SafetensorsFiles {
 
-    /** What the name of an index has behind the name of the file that it stands for. */
+    /** The end of an index's name, behind the name of the file that it stands for. */
     static final String INDEX = ".index.json";
 
     private SafetensorsFiles() {}

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
  *     26        per row: hash (8), request (8), event time in ms (8), a activations, t targets
  * </pre>
  *
- * <p>Values take 16 bits where all of the sample are such numbers, as those of most models are: no bit is lost, and what
- * is written at every commit and sent with every pane is half as large.
+ * <p>Values take 16 bits where all of the sample are such numbers, as those of most models are: no bit is lost, and
+ * what is written at every commit and sent with every pane is half as large.
  *
  * <p>The length must be exactly what header and rows imply; lengths are compared before anything is allocated.
  */

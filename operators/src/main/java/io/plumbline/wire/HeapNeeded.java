@@ -5,7 +5,7 @@ public final class HeapNeeded {
 
     private static final int MIB = 1 << 20;
 
-    /** What Java and the rest of a program take besides, in MiB. */
+    /** The MiB that Java and the rest of a program take besides. */
     private static final long BESIDES = 256;
 
     private HeapNeeded() {}

@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Says what is wrong with JSON or YAML, in words for whoever wrote it. The parser's words are for programmers, and quote
- * the text, which may hold a password.
+ * Says what is wrong with JSON or YAML, in words for whoever wrote it. The parser's words are for programmers, and
+ * quote the text, which may hold a password.
  */
 public enum Syntax {
     /** JSON. */

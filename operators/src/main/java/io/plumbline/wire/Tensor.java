@@ -12,8 +12,8 @@ import java.util.function.Supplier;
  * One tensor of a {@link TensorFile}: a typed view of its bytes. Nothing is copied, and nothing of a packed archive
  * unpacked, until a {@code to...} method is called, and those copy each time.
  *
- * <p>Row-major. Float types widen exactly. At most as many elements as an array holds, 2^31 - 8; their bytes may be more
- * than one buffer holds, and lie in several.
+ * <p>Row-major. Float types widen exactly. At most as many elements as an array holds, 2^31 - 8; their bytes may be
+ * more than one buffer holds, and lie in several.
  *
  * <p>Immutable and thread-safe. A tensor of a mapped file stays readable after the file is closed or atomically
  * replaced; a file that is truncated in place while mapped cannot be read safely by any program.

@@ -7,6 +7,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.Repository;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.emission.DecoderRecords;
 import java.io.BufferedReader;
@@ -29,8 +30,8 @@ import org.slf4j.Logger;
 /** Builds the example project from the client's jar and Kafka's clients, and runs it against a broker. */
 class ExampleProjectIT {
 
-    private static final Path JAR = Path.of("target", "plumbline-client-0.1.0.jar");
-    private static final Path SOURCE = Path.of("example", "src", "main", "java", "FollowDecoders.java");
+    private static final Path JAR = Repository.path("topology/client/target/plumbline-client-0.1.0.jar");
+    private static final Path SOURCE = Repository.path("topology/client/example/src/main/java/FollowDecoders.java");
 
     @TempDir
     private Path folder;

@@ -19,12 +19,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Makes Kafka's own clients so that a commit that timed out ends the stream thread.
  *
- * <p>Kafka Streams (seen with 4.3.1) otherwise calls the thread's tasks corrupted, commits once more, and makes the tasks anew in
- * the same thread. Where that meets the rebalance it asks for itself, the tasks are made a second time and forget that
- * their partitions are to be read again from what is committed: records that were fetched and not yet processed are
- * never processed, and their offsets are committed. A thread that ends gives up its place in the topics with its
- * consumer; the one that takes over begins at the committed offsets, which the broker tells only when the transaction
- * is decided.
+ * <p>Kafka Streams (seen with 4.3.1) otherwise calls the thread's tasks corrupted, commits once more, and makes the
+ * tasks anew in the same thread. Where that meets the rebalance it asks for itself, the tasks are made a second time
+ * and forget that their partitions are to be read again from what is committed: records that were fetched and not yet
+ * processed are never processed, and their offsets are committed. A thread that ends gives up its place in the topics
+ * with its consumer; the one that takes over begins at the committed offsets, which the broker tells only when the
+ * transaction is decided.
  */
 public final class DecidedCommits implements KafkaClientSupplier {
 

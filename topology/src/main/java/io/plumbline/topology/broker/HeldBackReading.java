@@ -27,7 +27,7 @@ final class HeldBackReading {
 
     private static final Logger LOG = LoggerFactory.getLogger(HeldBackReading.class);
 
-    /** What the consumer itself does. */
+    /** The consumer's own methods. */
     record Reading(
             Consumer<Collection<TopicPartition>> pause,
             Consumer<Collection<TopicPartition>> resume,

@@ -40,7 +40,8 @@ import org.slf4j.LoggerFactory;
  * <p><b>A topic that was made again</b> counts from 0, and offsets of its predecessor say nothing. So the offset stands
  * beside the topic's id. The broker is asked for that id only where there is no offset yet or it does not fit.
  *
- * <p><b>Without exactly-once</b> nothing is skipped: the offset may then be stored without what was made of the records.
+ * <p><b>Without exactly-once</b> nothing is skipped: the offset may then be stored without what was made of the
+ * records.
  *
  * <p><b>Layout</b> of the stores; the key is the topic's name in UTF-8:
  *

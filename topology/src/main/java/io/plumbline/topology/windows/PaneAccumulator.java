@@ -143,7 +143,10 @@ final class PaneAccumulator implements Task<String, Ingested> {
         return settings.paneStart(clock.assumedTimeMs(partitionTimeMs) - absenceMs);
     }
 
-    /** Returns up to when the records of other sites say that nothing of this one is left here; NEVER: no more than its own. */
+    /**
+     * Returns up to when the records of other sites say that nothing of this one is left here; NEVER: no more than its
+     * own.
+     */
     private long passedOverUpToMs(String site, SiteClock clock) {
         if (partitionTimeMs == SiteClock.NEVER) {
             return SiteClock.NEVER;

@@ -6,8 +6,9 @@ import java.nio.ByteBuffer;
  * Keeps time and rows of one site at one source partition.
  *
  * <p>Persistent: the largest event time seen, how far it lay behind that of the partition when the site was last read,
- * how far panes are closed, whether the site was declared silent, and how many rows were read and were late. A restart therefore neither reopens nor re-emits a closed pane, and no row is
- * counted twice. The wall-clock time of the last record is not kept: after a restart the idle timeout starts anew.
+ * how far panes are closed, whether the site was declared silent, and how many rows were read and were late. A restart
+ * therefore neither reopens nor re-emits a closed pane, and no row is counted twice. The wall-clock time of the last
+ * record is not kept: after a restart the idle timeout starts anew.
  */
 final class SiteClock {
 
@@ -94,7 +95,9 @@ final class SiteClock {
         return eventTimeMs != toldEventTimeMs && wallMs - toldWallMs >= everyMs;
     }
 
-    /** @param passedOverUpToMs the time up to which level 2 was told that the site has nothing here, or {@link #NEVER} */
+    /**
+     * @param passedOverUpToMs the time up to which level 2 was told that the site has nothing here, or {@link #NEVER}
+     */
     void told(long wallMs, long passedOverUpToMs) {
         untoldLateRows = false;
         toldEventTimeMs = eventTimeMs;

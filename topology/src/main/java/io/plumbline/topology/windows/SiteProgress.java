@@ -14,9 +14,9 @@ import java.util.TreeMap;
  *
  * <p>The frontier, up to which every window may close, is the minimum over the partitions that count: those that are
  * not silent and not given up. Where none counts it is the maximum of what they closed. Records of other sites move the
- * time of a partition on that the site does not come to, and never beyond what some partition closed of the site. A partition that was never
- * heard from holds the frontier back: the accumulator of every partition reports each configured site, as silent after
- * the idle timeout if it has no rows.
+ * time of a partition on that the site does not come to, and never beyond what some partition closed of the site. A
+ * partition that was never heard from holds the frontier back: the accumulator of every partition reports each
+ * configured site, as silent after the idle timeout if it has no rows.
  *
  * <p><b>Giving up.</b> A partition holds windows back when it counts and another has closed a window's end that it has
  * not. After {@link WindowSettings#maxHold} of wall-clock time in which its distance to the farthest event time did not

@@ -12,8 +12,8 @@
  * time. Level 2 closes a window at the minimum of what the partitions have closed; a silent partition does not count.
  * So any number of partitions gives the same windows, and one clock that runs ahead closes only its own site. Of a site
  * that does not come to a partition, the records of other sites there say how far the partition is, less a silence, the
- * grace and what clocks may be ahead: otherwise no window would close while a backlog is read in which each site lies on
- * a partition of its own.
+ * grace and what clocks may be ahead: otherwise no window would close while a backlog is read in which each site lies
+ * on a partition of its own.
  *
  * <p><b>Silence</b> is proven, not assumed: only time counts up to which the source held nothing unread
  * ({@link io.plumbline.topology.windows.SourceWatch}). A partition that holds windows back without catching up is given

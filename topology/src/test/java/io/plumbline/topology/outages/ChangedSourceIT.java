@@ -64,7 +64,12 @@ class ChangedSourceIT {
         WatchedFolder.create(site, broker.bootstrapServers());
         config = MonitorConfig.parse("""
                 application_id: changed
-                kafka: {bootstrap.servers: "%s", monitor.commit.interval.ms: 500}
+                kafka:
+                  bootstrap.servers: "%s"
+                  monitor.commit.interval.ms: 500
+                  # A commit for a topic that is gone waits for so long, and the next start for the transaction.
+                  producer.max.block.ms: 5000
+                  producer.transaction.timeout.ms: 10000
                 window: {size: 10s, grace: 0s, idle_close: 6s, minimum_rows: 64}
                 sample: {rows: 64}
                 state: {directory: state}

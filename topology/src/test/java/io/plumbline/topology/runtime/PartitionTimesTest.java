@@ -7,7 +7,10 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Tests how far ahead of the others a partition of three may be read: 100 s, with silences of 10 s and as long as it takes to tell them. */
+/**
+ * Tests how far ahead of the others a partition of three may be read: 100 s, with silences of 10 s and as long as it
+ * takes to tell them.
+ */
 class PartitionTimesTest {
 
     private static final long T0 = 1_700_000_000_000L;

@@ -145,7 +145,9 @@ class PassedOverSitesTest {
         assertEquals(39, said, "one for each pane of 10 s that began");
     }
 
-    /** Reading is held back by the consumer, which is not here: nothing but the bound stands between this and memory. */
+    /**
+     * Reading is held back by the consumer, which is not here: nothing but the bound stands between this and memory.
+     */
     @Test
     void moreWaitingPanesThanMayBeGiveTheSlowestPartitionUp() {
         start(2);
