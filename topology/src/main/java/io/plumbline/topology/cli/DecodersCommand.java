@@ -28,8 +28,7 @@ import picocli.CommandLine.Spec;
         name = "decoders",
         mixinStandardHelpOptions = true,
         description = {
-            "Lists published decoders, joins them to the trained explainer as folders SAELens reads,",
-            "and decides what goes into service.",
+            "Lists published decoders, joins them to the trained explainer, and decides what goes into service.",
             ""
         },
         footer = {
