@@ -170,9 +170,9 @@ class PythonClientIT {
                 from plumbline_sae import Producer
                 from plumbline_sae.tensors import Tensor
                 patterns = np.array([[0x3F80, 0x4000], [0xC040, 0x3F00], [0x7F7F, 0x0001]], dtype="uint16")
-                with Producer({"bootstrap.servers": sys.argv[1]}, "parts", max_buffered_bytes=3_000,
+                with Producer({"bootstrap.servers": sys.argv[1]}, "parts", max_buffered_bytes=9_000,
                               max_record_bytes=4_096 + 8, headers={"engine": "test"}) as producer:
-                    assert not producer.send("a", "too-long", np.zeros((1, 1_000), dtype="float32"))
+                    assert not producer.send("a", "too-long", np.zeros((1, 3_000), dtype="float32"))
                     assert not producer.send("a", "flat", np.zeros(8, dtype="float32"))
                     assert producer.send("a", "one", Tensor("BF16", patterns), timestamp_ms=17)
                 stats = producer.stats
