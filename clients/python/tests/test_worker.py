@@ -210,12 +210,20 @@ def test_an_idle_connection_ends() -> None:
         connected(worker).frame()
 
 
+def all_idle(worker: DownstreamWorker) -> None:
+    """Waits until the worker knows that its answers were taken, which is after they were."""
+    deadline = time.monotonic() + 20
+    while None in worker._open.values():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 def test_a_new_connection_takes_the_place_of_the_one_that_was_idle_longest() -> None:
     with serving(WorkerHead(twice), connections=2) as worker:
         longest, second = connected(worker), connected(worker)
-        second.logits(activations=ROWS)
-        longest.logits(activations=ROWS)
-        second.logits(activations=ROWS)
+        for asking in (second, longest, second):
+            asking.logits(activations=ROWS)
+            all_idle(worker)
         third = connected(worker)
         with pytest.raises(EOFError):
             longest.frame()
