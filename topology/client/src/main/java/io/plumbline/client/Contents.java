@@ -4,7 +4,10 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import java.util.List;
 
-/** Names what the jar is made of: these classes and whatever they reach is kept, and nothing else. */
+/**
+ * Names what the jar keeps of the service and of libraries: these classes and whatever they reach. The mathematics is
+ * kept whole.
+ */
 final class Contents {
 
     static final List<Class<?>> ROOTS = List.of(DecoderSubscriber.class, Explainer.class);
