@@ -1,293 +1,161 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.MaskedRows;
-import io.plumbline.moments.RowSample;
-import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.ActivationBlob;
-import io.plumbline.wire.EncodedRows;
-import io.plumbline.wire.MomentRecord;
 import io.plumbline.wire.MomentTile;
-import java.util.Arrays;
-import java.util.BitSet;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.IntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The second moment, the row sample and the request totals of one site over one pane, being filled. One stream task
- * owns it.
- *
- * <p>Rows are counted per tile, so that a pane put together from tiles knows whether every sender's tiles all arrived:
- * the counts of all tiles are then equal. It also remembers what a {@link PaneStore} has not stored yet: tiles that
- * changed, and sampled rows that came.
- *
- * <p><b>Size.</b> {@code 4 d (d + 3)} bytes of moment and at most {@code capacity * (4 (d_in + d_out) + 150)} of
- * sample; of totals of k requests with p components {@code k (8 p + 128)}, and once more until they are stored; {@value
- * RecordIds#BYTES} of each record id.
+ * One site over one pane of time, being filled: the second moment of its rows, and the {@link PaneParts} that are
+ * collected beside it. One stream task owns it.
  */
 final class Pane {
 
-    private final SecondMomentAccumulator moment;
-    private final RowSample sample;
-    private final PaneRequests requestTotals;
-    private final PaneWhole whole;
-    private final long[] tileRows;
-    private final BitSet changedTiles = new BitSet();
-    private final RecordIds ids = new RecordIds();
-    private final PaneNotes notes = new PaneNotes();
-    private long requests;
-    private long records;
-    private long momentRecords;
-    private MaskedRows masked = MaskedRows.NONE;
+    /** Stands in messages and keys for the moment, whose tiles come before all parts. */
+    static final byte MOMENT = 1;
 
-    /** The hashes of the sampled rows that are stored, ascending, and how many rows the stored parts hold in all. */
-    private long[] storedRows = new long[0];
+    private final PaneMoment moment;
+    private final List<PanePart<?>> parts = new ArrayList<>();
 
-    private int storedPartRows;
-
-    /** Makes a pane of a site without request totals. */
-    Pane(int dimension, int sampleCapacity) {
-        this(dimension, sampleCapacity, new PaneRequests(null, 1), new PaneWhole(0));
-    }
-
-    Pane(int dimension, int sampleCapacity, PaneRequests requestTotals, PaneWhole whole) {
-        this.requestTotals = requestTotals;
-        this.whole = whole;
-        moment = SecondMomentAccumulator.ofDimension(dimension);
-        sample = RowSample.ofCapacity(sampleCapacity);
-        tileRows = new long[MomentTile.tilesOf(dimension)];
-        // The first write is whole: what is read back then has every tile.
-        changedTiles.set(0, tileRows.length);
+    Pane(PaneSite site) {
+        moment = new PaneMoment(site.dimension());
+        for (PartKind<?> kind : PaneParts.ALL) {
+            parts.add(kind.open(site));
+        }
     }
 
     /** Adds every row of a record of this event time, once; masked ones are only counted. */
     void add(Ingested record, long timestampMs) {
-        ids.remember(record.id());
-        notes.add(record);
-        records++;
-        masked = masked.plus(record.masked());
-        whole.add(record);
-        MomentRecord sent = record.moment();
-        if (sent != null) {
-            add(sent);
+        moment.add(record);
+        for (PanePart<?> part : parts) {
+            part.add(record, timestampMs);
         }
-        ActivationBlob kept = record.kept();
-        if (kept == null) {
-            return;
-        }
-        moment.addFloats(kept.targetRows());
-        countRows(kept.rows());
-        requests++;
-        requestTotals.add(record, kept.targetRows());
-        offerToSample(record, kept, timestampMs);
-    }
-
-    /** Adds a moment whose requests are in no totals: their rows are not there. */
-    private void add(MomentRecord sent) {
-        moment.merge(sent);
-        countRows(sent.counts().rows());
-        requests += sent.counts().requests();
-        momentRecords++;
-        sample.merge(sent);
-    }
-
-    private void countRows(int rows) {
-        for (int tile = 0; tile < tileRows.length; tile++) {
-            tileRows[tile] += rows;
-        }
-        changedTiles.set(0, tileRows.length);
-    }
-
-    /** Returns whether a record of this id was added; never so for null. */
-    boolean remembers(@Nullable Long id) {
-        return ids.holds(id);
-    }
-
-    /** Computes only a hash for rows that do not enter the sample. */
-    private void offerToSample(Ingested record, ActivationBlob kept, long timestampMs) {
-        EncodedRows targets = kept.targets();
-        for (int row = 0; row < kept.rows(); row++) {
-            long hash = RowSample.hash(record.record(), row);
-            if (hash <= sample.threshold()) {
-                sample.offer(
-                        hash,
-                        record.request(),
-                        timestampMs,
-                        kept.activations().row(row),
-                        targets == null ? null : targets.row(row));
-            }
-        }
-    }
-
-    void addTile(MomentTile tile) {
-        if (tile.dimension() != moment.dimension()) {
-            throw new IllegalArgumentException("a tile of dimension %d for a pane of dimension %d"
-                    .formatted(tile.dimension(), moment.dimension()));
-        }
-        moment.addState(tile.index() == 0 ? tile.rows() : 0, tile.values(), tile.offset());
-        tileRows[tile.index()] += tile.rows();
-        changedTiles.set(tile.index());
     }
 
     /**
-     * Merges a part of a sample and returns how many rows it holds, kept or not.
+     * Merges one message of level 1.
      *
-     * @throws IllegalArgumentException when the bytes are no sample of this site's rows
+     * @param messages of the pane that its sender announces with it; 0 where another one does
+     * @throws IllegalArgumentException when the bytes do not fit; nothing is changed then
      */
-    int addSamplePart(byte[] part) {
-        RowSample read = RowSample.ofCapacity(sample.capacity());
-        int rows = read.mergeEncoded(part);
-        for (SampledRow row : read.rows()) {
-            float[] target = row.target() == null ? row.activation() : row.target();
-            if (target.length != moment.dimension()) {
-                throw new IllegalArgumentException("sampled rows of %d values for a pane of dimension %d"
-                        .formatted(target.length, moment.dimension()));
+    void take(byte what, long messages, byte[] bytes) {
+        if (what == MOMENT) {
+            moment.take(MomentTile.decode(ByteBuffer.wrap(bytes)));
+        } else {
+            part(what).take(bytes);
+        }
+        counts().arrived(messages);
+    }
+
+    /** Hands over what level 2 needs: the tiles first, one at a time, then the parts. */
+    void send(Sender sender) {
+        List<List<byte[]>> encoded = new ArrayList<>();
+        long messages = moment.tiles();
+        for (PanePart<?> part : parts) {
+            encoded.add(part.encode());
+            messages += encoded.get(encoded.size() - 1).size();
+        }
+        for (int index = 0; index < moment.tiles(); index++) {
+            boolean first = index == 0;
+            sender.send(MOMENT, first ? rowsRead() : 0, first ? messages : 0, moment.tile(index));
+        }
+        for (PartKind<?> kind : PaneParts.ALL) {
+            for (byte[] bytes : encoded.get(place(kind.number()))) {
+                sender.send(kind.number(), 0, 0, bytes);
             }
         }
-        sample.merge(read);
-        return rows;
     }
 
-    void addRequests(long count) {
-        requests += count;
+    /** Takes what {@link #send} hands over. */
+    interface Sender {
+        /**
+         * Takes one message.
+         *
+         * @param rows read for the pane, with the first message, otherwise 0
+         * @param messages of the pane, with the first message, otherwise 0
+         */
+        void send(byte what, long rows, long messages, byte[] bytes);
     }
 
-    void addRecords(long count) {
-        records += count;
-    }
-
-    void addMomentRecords(long count) {
-        momentRecords += count;
-    }
-
-    void addMasked(MaskedRows more) {
-        masked = masked.plus(more);
-    }
-
-    /** Returns what moment, sample, request totals, whole requests, record ids and notes hold. */
-    long bytes() {
-        long d = moment.dimension();
-        return 4 * d * (d + 3)
-                + sample.bytes()
-                + requestTotals.bytes()
-                + whole.bytes()
-                + ids.bytes()
-                + notes.all().bytes();
-    }
-
-    /** Returns whether all tiles and request totals of every sender are in. */
-    boolean isComplete() {
-        return Arrays.stream(tileRows).allMatch(rows -> rows == tileRows[0]) && requestTotals.isComplete();
-    }
-
-    int tiles() {
-        return tileRows.length;
-    }
-
-    /** Copies one tile. */
-    MomentTile tile(int index) {
-        MomentTile cut = MomentTile.cut(moment.dimension(), moment.rows(), moment.state(), index);
-        return new MomentTile(cut.dimension(), tileRows[index], index, cut.count(), cut.values());
-    }
-
-    /** One tile as it is stored; its values are copied once. */
-    byte[] encodedTile(int index) {
-        return MomentTile.encoded(moment.dimension(), tileRows[index], moment.state(), index);
-    }
-
-    /** Returns the indices of the tiles that changed since the last {@link #stored}. */
-    int[] changedTiles() {
-        return changedTiles.stream().toArray();
-    }
-
-    /**
-     * Returns whether the sampled rows should be written anew: the parts stored hold mostly rows that left the sample.
-     */
-    boolean sampleIsScattered() {
-        return storedPartRows > 2 * sample.capacity();
-    }
-
-    /** Forgets which sampled rows are stored. */
-    void rewriteSample() {
-        storedRows = new long[0];
-        storedPartRows = 0;
-    }
-
-    /** The sampled rows that are not stored, in parts that become records. */
-    List<byte[]> newSampleParts() {
-        return sample.encodeWithout(storedRows, RowSample.RECORD_PART_BYTES);
-    }
-
-    /** Notes that everything is stored now. */
-    void stored() {
-        changedTiles.clear();
-        long[] now = sample.hashes();
-        for (long hash : now) {
-            storedPartRows += Arrays.binarySearch(storedRows, hash) < 0 ? 1 : 0;
+    /** Writes what is not stored yet. */
+    void store(IntFunction<PartSlots> slots) {
+        moment.store(slots.apply(MOMENT));
+        for (PartKind<?> kind : PaneParts.ALL) {
+            part(kind.number()).store(slots.apply(kind.number()));
         }
-        storedRows = now;
     }
 
-    /** Notes that this pane was put together from what is stored, {@code partRows} sampled rows in all. */
-    void loaded(int partRows) {
-        changedTiles.clear();
-        storedRows = sample.hashes();
-        storedPartRows = partRows;
+    /** Takes in what was stored. */
+    void load(byte what, byte[] bytes) {
+        if (what == MOMENT) {
+            moment.load(bytes);
+        } else {
+            part(what).load(bytes);
+        }
+    }
+
+    /** Returns whether all tiles and messages of every sender are in. */
+    boolean isComplete() {
+        return moment.isComplete() && counts().isComplete();
+    }
+
+    /** Returns what its moment and its parts take. */
+    long bytes() {
+        return moment.bytes() + parts.stream().mapToLong(PanePart::bytes).sum();
+    }
+
+    /** Returns what a part has collected; null where the site collects nothing of this kind. */
+    @Nullable
+    <V> V value(PartKind<V> kind) {
+        return part(kind).value();
     }
 
     SecondMomentAccumulator moment() {
-        return moment;
-    }
-
-    RowSample sample() {
-        return sample;
-    }
-
-    PaneRequests requestTotals() {
-        return requestTotals;
-    }
-
-    PaneWhole whole() {
-        return whole;
+        return moment.sum();
     }
 
     /** Returns the rows in the moment. */
     long rows() {
-        return tileRows[0];
+        return moment.rows();
     }
 
-    /** Returns the rows that were taken out before the moment. */
-    MaskedRows masked() {
-        return masked;
+    PaneCounts counted() {
+        return counts().value();
     }
 
     /** Returns how many rows came, masked or not. */
     long rowsRead() {
-        return rows() + masked.total();
+        return rows() + counted().masked().total();
     }
 
-    /** Returns how many requests contributed rows; a moment counts for as many as its producer says. */
-    long requests() {
-        return requests;
+    /** Returns whether a record of this id was added; never so for null. */
+    boolean remembers(@Nullable Long id) {
+        return Objects.requireNonNull(value(PaneParts.IDS)).holds(id);
     }
 
-    /** Returns how many records were added here, each once. */
-    long records() {
-        return records;
+    private CountsPart counts() {
+        return (CountsPart) part(PaneParts.COUNTS);
     }
 
-    /** Returns how many moments came instead of rows. */
-    long momentRecords() {
-        return momentRecords;
+    @SuppressWarnings("unchecked") // what a kind opens is of its type
+    private <V> PanePart<V> part(PartKind<V> kind) {
+        return (PanePart<V>) part(kind.number());
     }
 
-    /** Returns what producers said of its rows. */
-    PaneNotes notes() {
-        return notes;
+    private PanePart<?> part(byte number) {
+        int place = place(number);
+        if (place < 0 || place >= parts.size()) {
+            throw new IllegalArgumentException("part %d of a pane is not known here".formatted(number));
+        }
+        return parts.get(place);
     }
 
-    RecordIds ids() {
-        return ids;
+    private static int place(byte number) {
+        return number - MOMENT - 1;
     }
 }

@@ -1,6 +1,5 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.RowSample;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.kafka.Task;
 import java.time.Duration;
@@ -212,39 +211,10 @@ final class PaneAccumulator implements Task<String, Ingested> {
 
     private void forwardPane(String site, long startMs, Pane pane) {
         int partition = context.taskId().partition();
-        for (int index = 0; index < pane.tiles(); index++) {
-            forward(
-                    site,
-                    new PaneMessage.Tile(
-                            partition,
-                            startMs,
-                            settings.paneMs(),
-                            pane.requests(),
-                            pane.requestTotals().sent(),
-                            pane.tile(index)),
-                    startMs);
-        }
-        if (pane.masked().total() > 0) {
-            forward(site, new PaneMessage.Masked(partition, startMs, settings.paneMs(), pane.masked()), startMs);
-        }
-        if (pane.momentRecords() > 0) {
-            forward(
-                    site,
-                    new PaneMessage.Moments(partition, startMs, settings.paneMs(), pane.momentRecords()),
-                    startMs);
-        }
-        for (byte[] part : pane.notes().all().encode()) {
-            forward(site, new PaneMessage.NotesPart(partition, startMs, settings.paneMs(), part), startMs);
-        }
-        for (byte[] part : pane.sample().encode(RowSample.RECORD_PART_BYTES)) {
-            forward(site, new PaneMessage.SamplePart(partition, startMs, settings.paneMs(), part), startMs);
-        }
-        for (byte[] part : pane.requestTotals().parts()) {
-            forward(site, new PaneMessage.TotalsPart(partition, startMs, settings.paneMs(), part), startMs);
-        }
-        for (byte[] part : pane.whole().parts()) {
-            forward(site, new PaneMessage.WholePart(partition, startMs, settings.paneMs(), part), startMs);
-        }
+        pane.send((what, rows, messages, bytes) -> forward(
+                site,
+                new PaneMessage.OfPane(partition, startMs, settings.paneMs(), what, rows, messages, bytes),
+                startMs));
     }
 
     private void forwardProgress(String site, SiteClock clock, long timestampMs) {

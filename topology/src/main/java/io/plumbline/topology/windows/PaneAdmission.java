@@ -26,14 +26,15 @@ record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int re
             return straddles(site, moment.pane());
         }
         Pane open = panes.panes(site).get(startMs);
-        if (open == null || open.records() < requestsPerWindow || open.remembers(record.id())) {
+        if (open == null || open.counted().records() < requestsPerWindow || open.remembers(record.id())) {
             return null;
         }
         return new DeadLetter(
                 DeadLetter.Reason.TOO_MANY_REQUESTS,
                 ("site %s: the pane of %d ms from %d ms on holds %d records of this partition, as many as"
                                 + " limits.requests_per_window allows; no row of this one was added")
-                        .formatted(site, settings.paneMs(), startMs, open.records()));
+                        .formatted(
+                                site, settings.paneMs(), startMs, open.counted().records()));
     }
 
     private DeadLetter straddles(String site, MomentRecord.Pane pane) {

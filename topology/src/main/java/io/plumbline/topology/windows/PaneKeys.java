@@ -14,9 +14,8 @@ import org.apache.kafka.common.utils.Bytes;
  *      2     4  length s of the site name in bytes
  *      6     s  site, UTF-8
  *  6 + s     8  pane start, ms       (panes only, as the rest)
- * 14 + s     1  part: 1 counts, 2 moment tile, 3 sample part, 4 part of request totals, 5 record ids,
- *                      6 part of the notes of producers, 7 part of whole requests
- * 15 + s     4  index of the part
+ * 14 + s     1  {@link Pane#MOMENT}, or the number of the {@link PartKind}
+ * 15 + s     4  index within it
  * </pre>
  *
  * Big endian.
@@ -26,13 +25,6 @@ record PaneKeys(byte kind, String site, long paneStartMs, byte part, int index) 
     static final byte SITE = 1;
     static final byte PANE = 2;
     static final byte AGREEMENT = 3;
-    static final byte COUNTS = 1;
-    static final byte TILE = 2;
-    static final byte SAMPLE = 3;
-    static final byte TOTALS = 4;
-    static final byte IDS = 5;
-    static final byte NOTES = 6;
-    static final byte WHOLE = 7;
     private static final byte VERSION = 1;
     private static final int NAME_OFFSET = 6;
     private static final int PANE_BYTES = 13;

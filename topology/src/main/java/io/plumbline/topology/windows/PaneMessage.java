@@ -1,7 +1,5 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.MaskedRows;
-import io.plumbline.wire.MomentTile;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -13,21 +11,14 @@ import java.util.UUID;
  * <pre>
  * offset  size  field
  *      0     1  version, 1
- *      1     1  kind: 1 tile, 2 sample part, 3 progress, 4 masked, 5 part of request totals, 6 moments,
- *                7 part of notes, 8 part of whole requests
+ *      1     1  kind: 1 of a pane, 2 progress
  *      2     8  application that writes, {@link #application}
  *     10     4  source partition
- *  tile        14  8  pane start, ms     22  8  pane length, ms      30  8  requests in the pane
- *              38  8  records in its request totals                  46  …  {@link MomentTile}
- *  sample part 14  8  pane start, ms     22  8  pane length, ms      30  …  part of a {@code RowSample}
- *  totals part 14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code RequestTotals}
- *  notes part  14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code WindowNotes}
- *  whole part  14  8  pane start, ms     22  8  pane length, ms      30  …  part of {@code WholeRequests}
+ *  of a pane   14  8  pane start, ms     22  8  pane length, ms      30  1  moment or part, as in {@link PaneKeys}
+ *              31  8  rows read          39  8  messages of the pane 47  …  what the part encodes, or a tile
  *  progress    14  4  source partitions  18  8  closed up to, ms     26  1  1: silent, 2: records lie unread
  *              27  8  event time, ms     35  8  passed over up to, ms
  *              43 40  {@link RowsRead}, its components
- *  masked      14  8  pane start, ms     22  8  pane length, ms      30  8  rows by token   38  8  rows by norm
- *  moments     14  8  pane start, ms     22  8  pane length, ms      30  8  moment records
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB. The length travels because panes of two configurations must not be added up,
@@ -36,14 +27,8 @@ import java.util.UUID;
 sealed interface PaneMessage {
 
     byte VERSION = 1;
-    byte TILE = 1;
-    byte SAMPLE = 2;
-    byte PROGRESS = 3;
-    byte MASKED = 4;
-    byte TOTALS = 5;
-    byte MOMENTS = 6;
-    byte NOTES = 7;
-    byte WHOLE = 8;
+    byte OF_PANE = 1;
+    byte PROGRESS = 2;
 
     /** The source partition that speaks. */
     int partition();
@@ -57,91 +42,37 @@ sealed interface PaneMessage {
     }
 
     /**
-     * A tile of a closed pane.
+     * A tile or a part of a closed pane; the tiles come first.
      *
-     * @param requests counted once, with tile 0, as is {@code totalled}
-     * @param totalled records that the parts of its request totals bring: so that a part which does not come is missed
+     * @param what {@link Pane#MOMENT}, or the number of a {@link PartKind}
+     * @param rows read for the pane, masked ones too; with its first message, otherwise 0
+     * @param messages that make up the pane; with its first one, otherwise 0: so that one which does not come is missed
      */
-    record Tile(int partition, long paneStartMs, long paneMs, long requests, long totalled, MomentTile tile)
+    record OfPane(int partition, long paneStartMs, long paneMs, byte what, long rows, long messages, byte[] bytes)
             implements PaneMessage {
-        @Override
-        public byte[] encode(long application) {
-            return tile.encodeTo(header(TILE, application, partition, 32 + tile.encodedBytes())
-                            .putLong(paneStartMs)
-                            .putLong(paneMs)
-                            .putLong(requests)
-                            .putLong(totalled))
-                    .array();
-        }
-    }
 
-    /** The masked rows of a closed pane; sent after its tiles, where there are any. */
-    record Masked(int partition, long paneStartMs, long paneMs, MaskedRows rows) implements PaneMessage {
+        private static OfPane decode(int partition, ByteBuffer buffer) {
+            return new OfPane(
+                    partition,
+                    time(buffer.getLong()),
+                    buffer.getLong(),
+                    buffer.get(),
+                    count(buffer.getLong()),
+                    count(buffer.getLong()),
+                    rest(buffer));
+        }
+
         @Override
         public byte[] encode(long application) {
-            return header(MASKED, application, partition, 32)
+            return header(OF_PANE, application, partition, 33 + bytes.length)
                     .putLong(paneStartMs)
                     .putLong(paneMs)
-                    .putLong(rows.byToken())
-                    .putLong(rows.byNorm())
+                    .put(what)
+                    .putLong(rows)
+                    .putLong(messages)
+                    .put(bytes)
                     .array();
         }
-    }
-
-    /**
-     * The number of records of a closed pane that brought moments instead of rows; sent after its tiles, where there
-     * are any.
-     */
-    record Moments(int partition, long paneStartMs, long paneMs, long records) implements PaneMessage {
-        @Override
-        public byte[] encode(long application) {
-            return header(MOMENTS, application, partition, 24)
-                    .putLong(paneStartMs)
-                    .putLong(paneMs)
-                    .putLong(records)
-                    .array();
-        }
-    }
-
-    /** A part of the row sample of a closed pane. */
-    record SamplePart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
-        @Override
-        public byte[] encode(long application) {
-            return encodePart(SAMPLE, application, partition, paneStartMs, paneMs, part);
-        }
-    }
-
-    /** A part of the request totals of a closed pane. */
-    record TotalsPart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
-        @Override
-        public byte[] encode(long application) {
-            return encodePart(TOTALS, application, partition, paneStartMs, paneMs, part);
-        }
-    }
-
-    /** A part of what producers said of the rows of a closed pane; sent after its tiles, where they said anything. */
-    record NotesPart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
-        @Override
-        public byte[] encode(long application) {
-            return encodePart(NOTES, application, partition, paneStartMs, paneMs, part);
-        }
-    }
-
-    /** A part of the whole requests of a closed pane; sent after its tiles, where the site has a head. */
-    record WholePart(int partition, long paneStartMs, long paneMs, byte[] part) implements PaneMessage {
-        @Override
-        public byte[] encode(long application) {
-            return encodePart(WHOLE, application, partition, paneStartMs, paneMs, part);
-        }
-    }
-
-    private static byte[] encodePart(
-            byte kind, long application, int partition, long paneStartMs, long paneMs, byte[] part) {
-        return header(kind, application, partition, 16 + part.length)
-                .putLong(paneStartMs)
-                .putLong(paneMs)
-                .put(part)
-                .array();
     }
 
     /**
@@ -224,10 +155,10 @@ sealed interface PaneMessage {
         return ms;
     }
 
-    /** Checks a number of rows: no pane has a trillion, and sums of fewer stay in a long. */
-    private static long rows(long count) {
-        if (count > 1L << 40) {
-            throw new IllegalArgumentException("pane message of %d masked rows".formatted(count));
+    /** Checks a number of rows or messages: no pane has a trillion, and sums of fewer stay in a long. */
+    private static long count(long count) {
+        if (count < 0 || count > 1L << 40) {
+            throw new IllegalArgumentException("pane message that counts %d".formatted(count));
         }
         return count;
     }
@@ -264,27 +195,8 @@ sealed interface PaneMessage {
                 throw new IllegalArgumentException("pane message of partition %d".formatted(partition));
             }
             return switch (kind) {
-                case TILE ->
-                    new Tile(
-                            partition,
-                            time(buffer.getLong()),
-                            buffer.getLong(),
-                            buffer.getLong(),
-                            buffer.getLong(),
-                            MomentTile.decode(buffer));
-                case SAMPLE -> new SamplePart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
-                case TOTALS -> new TotalsPart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
-                case NOTES -> new NotesPart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
-                case WHOLE -> new WholePart(partition, time(buffer.getLong()), buffer.getLong(), rest(buffer));
+                case OF_PANE -> OfPane.decode(partition, buffer);
                 case PROGRESS -> Progress.decode(partition, buffer);
-                case MASKED ->
-                    new Masked(
-                            partition,
-                            time(buffer.getLong()),
-                            buffer.getLong(),
-                            new MaskedRows(rows(buffer.getLong()), rows(buffer.getLong())));
-                case MOMENTS ->
-                    new Moments(partition, time(buffer.getLong()), buffer.getLong(), rows(buffer.getLong()));
                 default -> throw new IllegalArgumentException("pane message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {

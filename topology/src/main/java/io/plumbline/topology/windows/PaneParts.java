@@ -1,86 +1,56 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.WholeRequests;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
-import org.apache.kafka.common.utils.Bytes;
-import org.apache.kafka.streams.state.KeyValueStore;
+import java.util.function.BinaryOperator;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/**
- * Counts the parts of one pane's row sample, of its request totals, of its whole requests, of its record ids and of its
- * notes in the inner store, so that more are appended and all are deleted.
- */
-final class PaneParts {
+/** Lists the parts of a pane. A new one is its class and a constant here. */
+public final class PaneParts {
 
-    private final KeyValueStore<Bytes, byte[]> inner;
-    private final String site;
-    private final long startMs;
-    private int samples;
-    private int totals;
-    private int ids;
-    private int notes;
-    private int whole;
+    private static final List<PartKind<?>> LIST = new ArrayList<>();
 
-    PaneParts(KeyValueStore<Bytes, byte[]> inner, String site, long startMs) {
-        this.inner = inner;
-        this.site = site;
-        this.startMs = startMs;
-    }
+    /** How many records, requests and masked rows there were. */
+    public static final PartKind<PaneCounts> COUNTS =
+            kind("counts", site -> new CountsPart(), site -> PaneCounts.NONE, PaneCounts::plus);
 
-    /** Notes that a part of this index was found. */
-    void found(byte kind, int index) {
-        if (kind == PaneKeys.SAMPLE) {
-            samples = Math.max(samples, index + 1);
-        } else if (kind == PaneKeys.TOTALS) {
-            totals = Math.max(totals, index + 1);
-        } else if (kind == PaneKeys.IDS) {
-            ids = Math.max(ids, index + 1);
-        } else if (kind == PaneKeys.WHOLE) {
-            whole = Math.max(whole, index + 1);
-        } else {
-            notes = Math.max(notes, index + 1);
-        }
-    }
+    /** Sampled rows, for the refit. */
+    public static final PartKind<RowSample> SAMPLE =
+            kind("row sample", SamplePart::new, site -> RowSample.ofCapacity(site.sampleRows()), RowSample::merge);
 
-    /** Appends what is new, or starts over where most of what is stored is history. */
-    void write(Pane pane) {
-        boolean anew = pane.sampleIsScattered();
-        if (anew) {
-            pane.rewriteSample();
-        }
-        samples = write(PaneKeys.SAMPLE, samples, anew, pane.newSampleParts());
-        PaneRequests.Stored requests = pane.requestTotals().store();
-        totals = write(PaneKeys.TOTALS, totals, requests.anew(), requests.parts());
-        PaneNotes.Stored said = pane.notes().store();
-        notes = write(PaneKeys.NOTES, notes, said.anew(), said.parts());
-        PaneWhole.Stored kept = pane.whole().store();
-        whole = write(PaneKeys.WHOLE, whole, kept.anew(), kept.parts());
-        int part = pane.ids().firstChangedPart();
-        for (byte[] some : pane.ids().store()) {
-            inner.put(PaneKeys.pane(site, startMs, PaneKeys.IDS, part++), some);
-            ids = Math.max(ids, part);
-        }
-    }
+    /** Rows and projected sums of each request. */
+    public static final PartKind<RequestTotals> TOTALS =
+            kind("request totals", TotalsPart::new, TotalsPart::nothing, TotalsPart::plus);
 
-    /** Returns how many there are now. */
-    private int write(byte kind, int before, boolean anew, List<byte[]> parts) {
-        int next = anew ? 0 : before;
-        for (byte[] part : parts) {
-            inner.put(PaneKeys.pane(site, startMs, kind, next++), part);
-        }
-        delete(kind, next, before);
-        return next;
-    }
+    /** The ids of records that count once; they stay at level 1. */
+    static final PartKind<RecordIds> IDS = kind("record ids", site -> new RecordIds(), site -> null, (sum, ids) -> sum);
 
-    void delete() {
-        delete(PaneKeys.SAMPLE, 0, samples);
-        delete(PaneKeys.TOTALS, 0, totals);
-        delete(PaneKeys.IDS, 0, ids);
-        delete(PaneKeys.NOTES, 0, notes);
-        delete(PaneKeys.WHOLE, 0, whole);
-    }
+    /** What producers said of their rows. */
+    public static final PartKind<WindowNotes> NOTES =
+            kind("notes", site -> new NotesPart(), site -> new WindowNotes(), WindowNotes::merge);
 
-    private void delete(byte kind, int from, int to) {
-        for (int part = from; part < to; part++) {
-            inner.delete(PaneKeys.pane(site, startMs, kind, part));
-        }
+    /** Requests with all their rows, of a site that names the rest of its model. */
+    public static final PartKind<WholeRequests> WHOLE =
+            kind("whole requests", WholePart::new, WholePart::nothing, WholeRequests::merge);
+
+    /** All of them, in the order of their numbers. */
+    static final List<PartKind<?>> ALL = Collections.unmodifiableList(LIST);
+
+    private PaneParts() {}
+
+    /** Number 1 is the moment's, which is no part: so its tiles lie before the parts in every store. */
+    private static <V> PartKind<V> kind(
+            String name,
+            Function<PaneSite, PanePart<V>> open,
+            Function<PaneSite, @Nullable V> nothing,
+            BinaryOperator<V> plus) {
+        PartKind<V> kind = new PartKind<>(LIST.size() + Pane.MOMENT + 1, name, open, nothing, plus);
+        LIST.add(kind);
+        return kind;
     }
 }

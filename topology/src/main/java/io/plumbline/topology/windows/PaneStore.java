@@ -1,6 +1,5 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -63,8 +62,7 @@ final class PaneStore<S> implements StateStore {
     private final SiteStateCodec<S> codec;
     private final Map<String, Integer> dimensions;
     private final int widest;
-    private final long paneMs;
-    private final int sampleCapacity;
+    private final int sampleRows;
     private final RequestTotalling totalling;
     private final Map<String, S> siteStates = new HashMap<>();
     private final Map<String, TreeMap<Long, Pane>> panes = new HashMap<>();
@@ -73,8 +71,8 @@ final class PaneStore<S> implements StateStore {
     private final Set<String> dirtySites = new HashSet<>();
     private final Map<PaneId, Pane> dirtyPanes = new HashMap<>();
 
-    /** The parts of a pane that the inner store holds beside its tiles; no entry: the pane was never written. */
-    private final Map<PaneId, PaneParts> storedParts = new HashMap<>();
+    /** What the inner store holds of each pane, by the number of the part; no entry: the pane was never written. */
+    private final Map<PaneId, Map<Integer, PartSlots>> slots = new HashMap<>();
 
     /** Panes of sites that are not configured, seen by the last {@link #forgetUnknown}. */
     private final Set<PaneId> unknownBefore = new HashSet<>();
@@ -83,16 +81,14 @@ final class PaneStore<S> implements StateStore {
             KeyValueStore<Bytes, byte[]> inner,
             SiteStateCodec<S> codec,
             Map<String, Integer> dimensions,
-            long paneMs,
-            int sampleCapacity,
+            int sampleRows,
             RequestTotalling totalling) {
         this.inner = inner;
         this.codec = codec;
         this.dimensions = dimensions;
         this.widest =
                 dimensions.values().stream().mapToInt(Integer::intValue).max().orElse(0);
-        this.paneMs = paneMs;
-        this.sampleCapacity = sampleCapacity;
+        this.sampleRows = sampleRows;
         this.totalling = totalling;
     }
 
@@ -121,32 +117,39 @@ final class PaneStore<S> implements StateStore {
         if (dimension == null) {
             throw new IllegalArgumentException("site %s is not configured".formatted(site));
         }
-        return paneToChange(site, startMs, dimension);
-    }
-
-    /** Returns a pane to change, of the width that the site's tiles say where the site is not configured here. */
-    Pane paneToChange(String site, long startMs, int width) {
-        int dimension = dimensions.getOrDefault(site, width);
-        if (!knows(site) && dimension > widest) {
-            // A hostile width must not decide how much is allocated.
-            throw new IllegalArgumentException(
-                    "site %s is not configured and has %d dimensions, the widest configured site has %d"
-                            .formatted(site, dimension, widest));
-        }
         return openPane(new PaneId(site, startMs), dimension);
     }
 
-    /** Returns the target width of a configured site. */
-    int dimension(String site) {
-        return Objects.requireNonNull(dimensions.get(site), site);
+    /**
+     * Returns the pane that a message is for, made when absent. The tiles come before the rest of it, and say how wide
+     * a site is that is not configured here.
+     */
+    Pane paneToChange(String site, PaneMessage.OfPane message) {
+        Pane open = panes(site).get(message.paneStartMs());
+        if (open != null) {
+            dirtyPanes.put(new PaneId(site, message.paneStartMs()), open);
+            return open;
+        }
+        if (knows(site) || message.what() != Pane.MOMENT) {
+            return paneToChange(site, message.paneStartMs());
+        }
+        int width = MomentTile.decode(ByteBuffer.wrap(message.bytes())).dimension();
+        if (width > widest) {
+            // A hostile width must not decide how much is allocated.
+            throw new IllegalArgumentException(
+                    "site %s is not configured and has %d dimensions, the widest configured site has %d"
+                            .formatted(site, width, widest));
+        }
+        return openPane(new PaneId(site, message.paneStartMs()), width);
     }
 
-    int sampleCapacity() {
-        return sampleCapacity;
+    /** Returns what panes of a configured site collect. */
+    PaneSite knownSite(String site) {
+        return site(site, Objects.requireNonNull(dimensions.get(site), site));
     }
 
-    RequestTotalling totalling() {
-        return totalling;
+    private PaneSite site(String site, int dimension) {
+        return new PaneSite(site, dimension, sampleRows, totalling);
     }
 
     /** Returns the open panes of a site by start; a live view. */
@@ -163,15 +166,10 @@ final class PaneStore<S> implements StateStore {
         }
         PaneId id = new PaneId(site, startMs);
         dirtyPanes.remove(id);
-        PaneParts parts = storedParts.remove(id);
-        if (parts == null) {
-            return; // never written
+        Map<Integer, PartSlots> written = slots.remove(id);
+        if (written != null) {
+            written.values().forEach(PartSlots::deleteAll);
         }
-        inner.delete(PaneKeys.pane(site, startMs, PaneKeys.COUNTS, 0));
-        for (int tile = 0; tile < MomentTile.tilesOf(pane.moment().dimension()); tile++) {
-            inner.delete(PaneKeys.pane(site, startMs, PaneKeys.TILE, tile));
-        }
-        parts.delete();
     }
 
     StateSize size() {
@@ -186,27 +184,7 @@ final class PaneStore<S> implements StateStore {
 
     /** Writes what changed since the last call. Called from the commit hook; no input or output but the change-log. */
     void writeDirty() {
-        for (Map.Entry<PaneId, Pane> dirty : dirtyPanes.entrySet()) {
-            PaneId id = dirty.getKey();
-            Pane pane = dirty.getValue();
-            inner.put(
-                    PaneKeys.pane(id.site(), id.startMs(), PaneKeys.COUNTS, 0),
-                    ByteBuffer.allocate(COUNTS_BYTES)
-                            .putLong(pane.requests())
-                            .putLong(paneMs)
-                            .putLong(pane.masked().byToken())
-                            .putLong(pane.masked().byNorm())
-                            .putLong(pane.requestTotals().sent())
-                            .putLong(pane.requestTotals().arrived())
-                            .putLong(pane.records())
-                            .putLong(pane.momentRecords())
-                            .array());
-            for (int index : pane.changedTiles()) {
-                inner.put(PaneKeys.pane(id.site(), id.startMs(), PaneKeys.TILE, index), pane.encodedTile(index));
-            }
-            partsOf(id).write(pane);
-            pane.stored();
-        }
+        dirtyPanes.forEach((id, pane) -> pane.store(part -> slots(id, part)));
         for (String site : dirtySites) {
             inner.put(PaneKeys.site(site), codec.encode(site(site)));
             writeAgreement(site);
@@ -242,15 +220,10 @@ final class PaneStore<S> implements StateStore {
         agreements.putAll(here);
     }
 
-    private PaneParts partsOf(PaneId id) {
-        return storedParts.computeIfAbsent(id, name -> new PaneParts(inner, name.site(), name.startMs()));
+    private PartSlots slots(PaneId id, int part) {
+        return slots.computeIfAbsent(id, written -> new HashMap<>())
+                .computeIfAbsent(part, number -> new PartSlots(inner, id.site(), id.startMs(), (byte) part));
     }
-
-    /**
-     * The bytes of a pane's counts: requests, length and masked rows, the records that were sent in request totals and
-     * that arrived, and how many records and moments were added.
-     */
-    private static final int COUNTS_BYTES = 8 * Long.BYTES;
 
     /**
      * Replaces the live objects by what the inner store holds, of sites not configured here too.
@@ -263,106 +236,52 @@ final class PaneStore<S> implements StateStore {
         panes.clear();
         dirtySites.clear();
         dirtyPanes.clear();
-        storedParts.clear();
+        slots.clear();
         unknownBefore.clear();
-        Map<PaneId, byte[]> counts = new HashMap<>();
-        Map<PaneId, Integer> partRows = new HashMap<>();
         try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
             while (all.hasNext()) {
                 KeyValue<Bytes, byte[]> entry = all.next();
                 PaneKeys key = PaneKeys.decode(entry.key);
-                PaneId id = new PaneId(key.site(), key.paneStartMs());
                 if (key.kind() == PaneKeys.SITE) {
                     siteStates.put(key.site(), codec.decode(entry.value));
                 } else if (key.kind() == PaneKeys.AGREEMENT) {
                     storedAgreements.put(key.site(), entry.value);
-                } else if (key.part() == PaneKeys.COUNTS) {
-                    counts.put(id, entry.value); // says no width, so it cannot make a pane
                 } else {
-                    partRows.merge(id, load(id, key, entry.value), Integer::sum);
+                    load(key, entry.value);
                 }
             }
         }
-        // Before the lengths of panes are compared: it names the keys that differ.
         agree(here);
-        dirtyPanes.forEach((id, pane) -> {
-            pane.loaded(partRows.getOrDefault(id, 0));
-            ByteBuffer stored = ByteBuffer.wrap(requireCounts(counts.get(id)));
-            pane.addRequests(stored.getLong());
-            requireSamePaneLength(id.site(), stored.getLong());
-            pane.addMasked(new MaskedRows(stored.getLong(), stored.getLong()));
-            pane.requestTotals().loaded(stored.getLong(), stored.getLong());
-            pane.addRecords(stored.getLong());
-            pane.addMomentRecords(stored.getLong());
-        });
         dirtyPanes.clear();
     }
 
-    private static byte[] requireCounts(byte @Nullable [] value) {
-        byte[] counts = value == null ? new byte[0] : value;
-        StateVersion.requireLength("request count", COUNTS_BYTES, counts);
-        return counts;
-    }
-
-    /**
-     * Takes in a tile, or a part of the sample, of request totals, of whole requests, of record ids or of notes.
-     * Returns how many sampled rows it holds.
-     */
-    private int load(PaneId id, PaneKeys key, byte[] value) {
-        PaneParts parts = partsOf(id);
-        switch (key.part()) {
-            case PaneKeys.TILE -> {
-                MomentTile tile = MomentTile.decode(ByteBuffer.wrap(value));
-                Pane pane = openPane(id, tile.dimension());
-                if (tile.dimension() != pane.moment().dimension()) {
-                    throw new IllegalStateException(
-                            "site %s: its open panes have %d dimensions, its explainer now writes %d; let them close before changing the explainer, or choose another application_id"
-                                    .formatted(
-                                            key.site(),
-                                            tile.dimension(),
-                                            pane.moment().dimension()));
-                }
-                pane.addTile(tile);
-                return 0;
-            }
-            case PaneKeys.SAMPLE, PaneKeys.TOTALS, PaneKeys.IDS, PaneKeys.NOTES, PaneKeys.WHOLE -> {
-                // Both kinds of store hand out entries in the order of their keys: the tiles came before.
-                Pane pane = dirtyPanes.get(id);
-                if (pane == null) {
-                    throw new IllegalStateException(
-                            "the state store holds a row sample, request totals, whole requests, record ids or notes of site %s without its moment; reset the application's state"
-                                    .formatted(key.site()));
-                }
-                parts.found(key.part(), key.index());
-                if (key.part() == PaneKeys.SAMPLE) {
-                    return pane.addSamplePart(value);
-                }
-                if (key.part() == PaneKeys.TOTALS) {
-                    pane.requestTotals().load(value);
-                } else if (key.part() == PaneKeys.IDS) {
-                    pane.ids().load(value);
-                } else if (key.part() == PaneKeys.WHOLE) {
-                    pane.whole().load(value);
-                } else {
-                    pane.notes().load(value);
-                }
-                return 0;
-            }
-            default -> throw new IllegalStateException("pane part of unknown kind " + key.part());
+    /** Takes in a tile or a part. Both kinds of store hand out entries in the order of their keys: the tiles first. */
+    private void load(PaneKeys key, byte[] value) {
+        PaneId id = new PaneId(key.site(), key.paneStartMs());
+        Pane pane = key.part() == Pane.MOMENT ? paneOfTile(id, value) : dirtyPanes.get(id);
+        if (pane == null) {
+            throw new IllegalStateException(
+                    "the state store holds part %d of a pane of site %s without its moment; reset the application's state"
+                            .formatted(key.part(), key.site()));
         }
+        slots(id, key.part()).found(key.index());
+        pane.load(key.part(), value);
     }
 
-    /** Returns the open pane, a new one where there is none. Its width was accepted before and is not refused here. */
-    private Pane openPane(PaneId id, int width) {
-        int dimension = dimensions.getOrDefault(id.site(), width);
+    private Pane paneOfTile(PaneId id, byte[] value) {
+        int width = MomentTile.decode(ByteBuffer.wrap(value)).dimension();
+        Pane pane = openPane(id, dimensions.getOrDefault(id.site(), width));
+        if (width != pane.moment().dimension()) {
+            throw new IllegalStateException(
+                    "site %s: its open panes have %d dimensions, its explainer now writes %d; let them close before changing the explainer, or choose another application_id"
+                            .formatted(id.site(), width, pane.moment().dimension()));
+        }
+        return pane;
+    }
+
+    private Pane openPane(PaneId id, int dimension) {
         Pane pane = panes.computeIfAbsent(id.site(), name -> new TreeMap<>())
-                .computeIfAbsent(
-                        id.startMs(),
-                        start -> new Pane(
-                                dimension,
-                                sampleCapacity,
-                                new PaneRequests(totalling.projections().get(id.site()), totalling.capacity()),
-                                new PaneWhole(totalling.whole().getOrDefault(id.site(), 0))));
+                .computeIfAbsent(id.startMs(), start -> new Pane(site(id.site(), dimension)));
         dirtyPanes.put(id, pane);
         return pane;
     }
@@ -396,14 +315,6 @@ final class PaneStore<S> implements StateStore {
         unknownBefore.clear();
         unknownBefore.addAll(unknown.keySet());
         return forgotten;
-    }
-
-    private void requireSamePaneLength(String site, long storedMs) {
-        if (storedMs != paneMs) {
-            throw new IllegalStateException(
-                    "site %s: its open panes are %d ms long, window.size and window.advance now make them %d ms; let them close before changing the windows, or choose another application_id"
-                            .formatted(site, storedMs, paneMs));
-        }
     }
 
     @Override

@@ -15,15 +15,13 @@ final class PaneStoreBuilder<S> implements StoreBuilder<PaneStore<S>> {
     private final StoreKind kind;
     private final SiteStateCodec<S> codec;
     private final Map<String, Integer> dimensions;
-    private final long paneMs;
-    private final int sampleCapacity;
+    private final int sampleRows;
     private final RequestTotalling totalling;
     private Map<String, String> logConfig;
 
     /**
      * @param dimensions target width of each configured site
-     * @param paneMs length of a pane
-     * @param sampleCapacity rows kept per pane for a refit
+     * @param sampleRows rows kept per pane for a refit
      * @param totalling which request totals are kept
      * @param logConfig topic settings of the change-log
      */
@@ -32,16 +30,14 @@ final class PaneStoreBuilder<S> implements StoreBuilder<PaneStore<S>> {
             StoreKind kind,
             SiteStateCodec<S> codec,
             Map<String, Integer> dimensions,
-            long paneMs,
-            int sampleCapacity,
+            int sampleRows,
             RequestTotalling totalling,
             Map<String, String> logConfig) {
         this.name = name;
         this.kind = kind;
         this.codec = codec;
         this.dimensions = Map.copyOf(dimensions);
-        this.paneMs = paneMs;
-        this.sampleCapacity = sampleCapacity;
+        this.sampleRows = sampleRows;
         this.totalling = totalling;
         this.logConfig = Map.copyOf(logConfig);
     }
@@ -54,7 +50,7 @@ final class PaneStoreBuilder<S> implements StoreBuilder<PaneStore<S>> {
                 .withLoggingEnabled(logConfig)
                 .withCachingDisabled()
                 .build();
-        return new PaneStore<>(inner, codec, dimensions, paneMs, sampleCapacity, totalling);
+        return new PaneStore<>(inner, codec, dimensions, sampleRows, totalling);
     }
 
     @Override

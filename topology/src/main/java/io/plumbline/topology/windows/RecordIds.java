@@ -1,7 +1,7 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.topology.ingest.Ingested;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * <p>There are at most as many as records in the pane, which {@code limits.requests_per_window} bounds. They are stored
  * in parts of {@value #IDS_PER_PART}: only the last part grows, so a commit writes it and those after it.
  */
-final class RecordIds {
+final class RecordIds implements PanePart<RecordIds> {
 
     /** The bytes of an id, with the objects around it. */
     static final int BYTES = 64;
@@ -30,7 +30,7 @@ final class RecordIds {
         return id != null && known.contains(id);
     }
 
-    void remember(@Nullable Long id) {
+    private void remember(@Nullable Long id) {
         if (id != null && known.add(id)) {
             if (count == inOrder.length) {
                 inOrder = Arrays.copyOf(inOrder, Math.max(16, 2 * count));
@@ -39,32 +39,42 @@ final class RecordIds {
         }
     }
 
-    long bytes() {
-        return (long) BYTES * count;
+    @Override
+    public void add(Ingested record, long timestampMs) {
+        remember(record.id());
     }
 
-    /** The number of the first part that is not stored as it is. */
-    int firstChangedPart() {
-        return stored / IDS_PER_PART;
+    @Override
+    public RecordIds value() {
+        return this;
     }
 
-    /** The parts from {@link #firstChangedPart} on, which count as stored from now on; none where nothing came. */
-    List<byte[]> store() {
-        List<byte[]> parts = new ArrayList<>();
-        if (stored < count) {
-            for (int from = firstChangedPart() * IDS_PER_PART; from < count; from += IDS_PER_PART) {
-                int ids = Math.min(IDS_PER_PART, count - from);
-                ByteBuffer part = ByteBuffer.allocate(Long.BYTES * ids);
-                part.asLongBuffer().put(inOrder, from, ids);
-                parts.add(part.array());
-            }
+    @Override
+    public List<byte[]> encode() {
+        return List.of();
+    }
+
+    @Override
+    public void take(byte[] part) {
+        throw new IllegalArgumentException("record ids are not sent");
+    }
+
+    @Override
+    public void store(PartSlots slots) {
+        if (stored == count) {
+            return;
+        }
+        for (int part = stored / IDS_PER_PART; part * IDS_PER_PART < count; part++) {
+            int from = part * IDS_PER_PART;
+            ByteBuffer ids = ByteBuffer.allocate(Long.BYTES * Math.min(IDS_PER_PART, count - from));
+            ids.asLongBuffer().put(inOrder, from, ids.capacity() / Long.BYTES);
+            slots.put(part, ids.array());
         }
         stored = count;
-        return parts;
     }
 
-    /** Takes in a part that was stored; they come in their order. */
-    void load(byte[] part) {
+    @Override
+    public void load(byte[] part) {
         if (part.length % Long.BYTES != 0 || part.length > IDS_PER_PART * Long.BYTES) {
             throw new IllegalStateException(
                     "the state store holds %d bytes of record ids; reset the application's state"
@@ -74,5 +84,10 @@ final class RecordIds {
             remember(left.getLong());
         }
         stored = count;
+    }
+
+    @Override
+    public long bytes() {
+        return (long) BYTES * count;
     }
 }

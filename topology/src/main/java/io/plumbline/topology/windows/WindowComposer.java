@@ -145,35 +145,8 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
     /** Takes one message; throws {@link IllegalArgumentException} before any sum is touched when it does not fit. */
     private void take(String site, PaneMessage message) {
         SiteProgress progress = panes.site(site);
-        if (message instanceof PaneMessage.Tile tile) {
-            addTile(site, progress, tile);
-        } else if (message instanceof PaneMessage.Masked masked) {
-            addMasked(site, progress, masked);
-        } else if (message instanceof PaneMessage.Moments moments) {
-            requirePane(moments.paneStartMs(), moments.paneMs());
-            if (!isLate(progress, moments.paneStartMs())) {
-                paneWithTiles(site, moments.paneStartMs()).addMomentRecords(moments.records());
-            }
-        } else if (message instanceof PaneMessage.SamplePart part) {
-            requirePane(part.paneStartMs(), part.paneMs());
-            if (!isLate(progress, part.paneStartMs())) {
-                paneWithTiles(site, part.paneStartMs()).addSamplePart(part.part());
-            }
-        } else if (message instanceof PaneMessage.TotalsPart part) {
-            requirePane(part.paneStartMs(), part.paneMs());
-            if (!isLate(progress, part.paneStartMs())) {
-                paneWithTiles(site, part.paneStartMs()).requestTotals().addPart(part.part());
-            }
-        } else if (message instanceof PaneMessage.WholePart part) {
-            requirePane(part.paneStartMs(), part.paneMs());
-            if (!isLate(progress, part.paneStartMs())) {
-                paneWithTiles(site, part.paneStartMs()).whole().addPart(part.part());
-            }
-        } else if (message instanceof PaneMessage.NotesPart part) {
-            requirePane(part.paneStartMs(), part.paneMs());
-            if (!isLate(progress, part.paneStartMs())) {
-                paneWithTiles(site, part.paneStartMs()).notes().addPart(part.part());
-            }
+        if (message instanceof PaneMessage.OfPane ofPane) {
+            take(site, progress, ofPane);
         } else if (message instanceof PaneMessage.Progress step) {
             progress.update(step, wallMs());
             panes.touch(site);
@@ -190,46 +163,17 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         changed.raise();
     }
 
-    private void addTile(String site, SiteProgress progress, PaneMessage.Tile message) {
+    private void take(String site, SiteProgress progress, PaneMessage.OfPane message) {
         requirePane(message.paneStartMs(), message.paneMs());
-        boolean first = message.tile().index() == 0;
         if (!isLate(progress, message.paneStartMs())) {
-            Pane pane = panes.paneToChange(
-                    site, message.paneStartMs(), message.tile().dimension());
-            pane.addTile(message.tile());
-            if (first) {
-                pane.addRequests(message.requests());
-                pane.requestTotals().expect(message.totalled());
-            }
-        } else if (first) {
-            leaveOut(site, progress, message.partition(), message.tile().rows());
+            panes.paneToChange(site, message).take(message.what(), message.messages(), message.bytes());
+        } else if (message.rows() > 0) {
+            leaveOut(site, progress, message.partition(), message.rows());
         }
-        if (first) {
-            progress.arrived(message.partition(), message.tile().rows());
+        if (message.rows() > 0) {
+            progress.arrived(message.partition(), message.rows());
             panes.touch(site);
         }
-    }
-
-    private void addMasked(String site, SiteProgress progress, PaneMessage.Masked message) {
-        requirePane(message.paneStartMs(), message.paneMs());
-        if (!isLate(progress, message.paneStartMs())) {
-            paneWithTiles(site, message.paneStartMs()).addMasked(message.rows());
-        } else {
-            leaveOut(site, progress, message.partition(), message.rows().total());
-        }
-        progress.arrived(message.partition(), message.rows().total());
-        panes.touch(site);
-    }
-
-    /**
-     * Returns the pane of a message, whose tiles come before the rest of it, and say how wide a site is that is not
-     * configured here.
-     */
-    private Pane paneWithTiles(String site, long paneStartMs) {
-        Pane open = panes.panes(site).get(paneStartMs);
-        return open == null
-                ? panes.paneToChange(site, paneStartMs)
-                : panes.paneToChange(site, paneStartMs, open.moment().dimension());
     }
 
     private void leaveOut(String site, SiteProgress progress, int partition, long rows) {
@@ -389,7 +333,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
     /** Takes the window out of the state and forwards it, all in the transaction under way. */
     private void finish(WindowsUnderWay.Entry<V> entry) {
         WindowsUnderWay.Worked<V> worked = entry.join();
-        String site = entry.panes().site();
+        String site = entry.panes().site().site();
         SiteProgress progress = panes.site(site);
         progress.closeWindowsUpTo(entry.panes().endMs());
         removePanesBefore(site, progress, entry.panesBeforeMs());
@@ -422,12 +366,9 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
 
     private WindowPanes closed(String site, long startMs, long endMs, ClosedBy closedBy, SiteProgress progress) {
         return new WindowPanes(
-                site,
+                panes.knownSite(site),
                 startMs,
                 endMs,
-                panes.dimension(site),
-                panes.sampleCapacity(),
-                panes.totalling(),
                 List.copyOf(panes.panes(site).subMap(startMs, endMs).values()),
                 closedBy,
                 account(site, progress));
@@ -444,7 +385,8 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
     private void removePanesBefore(String site, SiteProgress progress, long timeMs) {
         for (Map.Entry<Long, Pane> ended :
                 List.copyOf(panes.panes(site).headMap(timeMs).entrySet())) {
-            progress.countInWindows(ended.getValue().rows(), ended.getValue().masked());
+            progress.countInWindows(
+                    ended.getValue().rows(), ended.getValue().counted().masked());
             panes.remove(site, ended.getKey());
         }
         progress.forgetPanesBefore(timeMs);

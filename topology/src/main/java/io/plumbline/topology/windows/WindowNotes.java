@@ -65,7 +65,7 @@ public final class WindowNotes {
         }
     }
 
-    void merge(WindowNotes other) {
+    WindowNotes merge(WindowNotes other) {
         coverage = coverage.plus(other.coverage);
         other.origins.forEach(this::count);
         other.requests.forEach((request, origin) -> {
@@ -73,6 +73,7 @@ public final class WindowNotes {
                 note(request, origin);
             }
         });
+        return this;
     }
 
     /** The origin as it is kept, or null where it is not. */

@@ -136,7 +136,6 @@ public final class WindowStage {
     }
 
     private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {
-        return new PaneStoreBuilder<>(
-                name, kind, codec, dimensions, settings.paneMs(), sampleRows, totalling, logConfig);
+        return new PaneStoreBuilder<>(name, kind, codec, dimensions, sampleRows, totalling, logConfig);
     }
 }

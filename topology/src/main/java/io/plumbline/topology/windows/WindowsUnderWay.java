@@ -66,7 +66,7 @@ final class WindowsUnderWay<V> {
                 }
                 throw new IllegalStateException(
                         "site %s, window from %d ms: it could not be assessed: %s"
-                                .formatted(panes.site(), panes.startMs(), e.getCause()),
+                                .formatted(panes.site().site(), panes.startMs(), e.getCause()),
                         e.getCause());
             }
         }
@@ -114,7 +114,7 @@ final class WindowsUnderWay<V> {
     }
 
     boolean holds(String site) {
-        return entries.stream().anyMatch(entry -> entry.panes().site().equals(site));
+        return entries.stream().anyMatch(entry -> entry.panes().site().site().equals(site));
     }
 
     /** Forgets what was not begun, which is not done any more; what runs ends and is forgotten. */

@@ -3,8 +3,8 @@
  *
  * <p>Two levels, because moments add up. Level 1 ({@link io.plumbline.topology.windows.PaneAccumulator}) runs where the
  * records are read, one instance per source partition, and adds every row once to the pane its event time falls in. A
- * pane is the greatest common divisor of window size and advance. When a pane closes it leaves as tiles and parts of
- * its row sample and of its request totals, keyed by site. Level 2 ({@link
+ * pane is the greatest common divisor of window size and advance. When a pane closes it leaves as its tiles and
+ * its parts, keyed by site. Level 2 ({@link
  * io.plumbline.topology.windows.WindowComposer}) adds the tiles of all partitions and composes windows from panes.
  *
  * <p><b>Closing.</b> At level 1 time is kept per (site, source partition): the largest event time seen. A pane closes
@@ -24,15 +24,15 @@
  * adds what arrived. Counters of a process were not enough: a record that is read again after a crash counts again
  * there.
  *
- * <p><b>Version 2</b> of the progress messages and of the state of both levels brought these sums, and the application
- * that writes into every message: under another {@code application_id} all activations are read anew, and the
- * predecessor's panes on the same topic are not added to them. State of version 1 is refused at start, messages of
- * version 1 are skipped and counted.
+ * <p><b>Parts.</b> A pane ({@link io.plumbline.topology.windows.Pane}) is the moment of its rows and the parts that are
+ * collected beside it ({@link io.plumbline.topology.windows.PaneParts}). A part says how a record enters, how two merge
+ * and how they are sent and stored; accumulator, store, composer and window move parts and know none. The first message
+ * of a pane says how many make it up, so that one which does not come is missed: the window is then not complete.
  *
  * <p><b>Requests.</b> Where a site has a projection ({@link io.plumbline.topology.windows.RequestTotalling}), level 1
  * adds up, per request of a pane, its rows and their projected sum. They are stored, sent and merged as moments are: so
  * a request whose records come through several partitions, or that lasts longer than a pane, is one request in its
- * window. Tile 0 says how many records the totals hold; a window where they did not all come is not complete.
+ * window.
  *
  * <p><b>Moments instead of rows.</b> A record that brings a moment is added to its pane as a tile of another partition
  * would be. Its requests are in no totals, so a window with one has none. Its sampled rows are some of the smallest

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.Panes;
 import java.io.IOException;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -79,21 +80,7 @@ class JudgedEvidenceTest extends JudgedWindows {
                 .get(0);
         assertEquals(90 * 86_400 / 12.0, first.level(), "every third window of 4 s");
         assertNotNull(first.evidence());
-        ClosedWindow next = window(false);
-        ClosedWindow overlapping = new ClosedWindow(
-                next.site(),
-                4_000,
-                14_000,
-                next.moment(),
-                next.sample(),
-                next.masked(),
-                next.requests(),
-                next.momentRecords(),
-                next.requestTotals(),
-                next.notes(),
-                next.closedBy(),
-                next.account(),
-                true);
+        ClosedWindow overlapping = Panes.at(window(false), 4_000, 14_000);
         SiteJudge.Judgement passed = judge.judge(overlapping, SiteMemory.initial(), null);
         SequentialReport report = passed.report().sequential().get(0);
         assertNull(report.evidence());

@@ -12,6 +12,7 @@ import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.Panes;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -149,20 +150,7 @@ class JudgedOriginsTest extends JudgedWindows {
     }
 
     private static ClosedWindow at(int number, ClosedWindow window) {
-        return new ClosedWindow(
-                window.site(),
-                10_000L * number,
-                10_000L * (number + 1),
-                window.moment(),
-                window.sample(),
-                window.masked(),
-                window.requests(),
-                window.momentRecords(),
-                window.requestTotals(),
-                window.notes(),
-                window.closedBy(),
-                window.account(),
-                window.complete());
+        return Panes.at(window, 10_000L * number, 10_000L * (number + 1));
     }
 
     private static ClosedWindow versions(ClosedWindow window, IntPredicate isNew) {

@@ -5,7 +5,6 @@ import io.plumbline.calibration.BaselineBuilder;
 import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
@@ -13,6 +12,8 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.PaneParts;
+import io.plumbline.topology.windows.Panes;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.WindowNotes;
 import io.plumbline.wire.ActivationBatch;
@@ -105,20 +106,15 @@ abstract class JudgedWindows {
             }
             moment.add(rows);
         }
-        return new ClosedWindow(
+        return Panes.window(
                 WatchedFolder.SITE,
                 0,
                 10_000,
                 moment.snapshot(),
                 sample,
-                MaskedRows.NONE,
                 RECORDS,
-                0,
-                null,
                 new WindowNotes(),
-                ClosedWindow.ClosedBy.EVENT_TIME,
-                new RowAccount(128, 128, 0, Map.of(), Map.of(), 0),
-                true);
+                new RowAccount(128, 128, 0, Map.of(), Map.of(), 0));
     }
 
     /** A window of named requests, some of them drifted. */
@@ -143,19 +139,6 @@ abstract class JudgedWindows {
     }
 
     static ClosedWindow with(ClosedWindow window, RequestTotals totals) {
-        return new ClosedWindow(
-                window.site(),
-                window.startMs(),
-                window.endMs(),
-                window.moment(),
-                window.sample(),
-                window.masked(),
-                window.requests(),
-                window.momentRecords(),
-                totals,
-                window.notes(),
-                window.closedBy(),
-                window.account(),
-                window.complete());
+        return Panes.with(window, PaneParts.TOTALS, totals);
     }
 }

@@ -6,13 +6,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.Panes;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.WindowNotes;
 import java.nio.ByteBuffer;
@@ -155,7 +155,7 @@ class KnownOriginsTest {
                     ROWS / Math.max(1, origins.length),
                     new long[0]);
         }
-        return new ClosedWindow(
+        return Panes.window(
                 "site",
                 10_000L * number,
                 10_000L * (number + 1),
@@ -163,13 +163,8 @@ class KnownOriginsTest {
                         .add(Matrix.zeros(ROWS, 2))
                         .snapshot(),
                 RowSample.ofCapacity(8),
-                MaskedRows.NONE,
                 1,
-                0,
-                null,
                 notes,
-                ClosedWindow.ClosedBy.EVENT_TIME,
-                new RowAccount(0, 0, 0, Map.of(), Map.of(), 0),
-                true);
+                new RowAccount(0, 0, 0, Map.of(), Map.of(), 0));
     }
 }

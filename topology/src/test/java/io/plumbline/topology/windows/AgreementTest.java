@@ -12,7 +12,6 @@ import org.junit.jupiter.api.Test;
 class AgreementTest extends StoredPanes {
 
     private static final int WIDTH = 3;
-    private static final long PANE_MS = 10_000;
 
     @Test
     void differencesNameTheKeysWithTheValuesOfBoth() {
@@ -76,7 +75,7 @@ class AgreementTest extends StoredPanes {
 
     /** Leaves the state of a site that had records. */
     private void leave(boolean open, boolean silent) {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> store = store(WIDTH);
         store.agree(Map.of(SITE, agreement(10, WIDTH, Map.of())));
         store.site(SITE).advanceTo(5);
         store.site(SITE).silent(silent);
@@ -88,7 +87,7 @@ class AgreementTest extends StoredPanes {
     }
 
     private PaneStore<SiteClock> restored() {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> store = store(WIDTH);
         store.reset(Map.of());
         return store;
     }

@@ -61,8 +61,8 @@ class HoppingWindowsTest {
                     .readValuesToList()
                     .stream()
                     .map(bytes -> PaneMessage.decode(bytes, PaneMessage.application("hopping")))
-                    .filter(PaneMessage.Tile.class::isInstance)
-                    .mapToLong(tile -> ((PaneMessage.Tile) tile).tile().rows())
+                    .filter(PaneMessage.OfPane.class::isInstance)
+                    .mapToLong(tile -> ((PaneMessage.OfPane) tile).rows())
                     .sum();
             assertEquals((long) SECONDS * ROWS, accumulated.get());
             assertEquals((SECONDS - 1L) * ROWS, sent, "the last pane is open");

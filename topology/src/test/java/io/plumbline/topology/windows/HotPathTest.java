@@ -69,7 +69,8 @@ class HotPathTest {
         for (int rows : new int[] {64, 512}) {
             byte[] value = blob(floats(new SplittableRandom(rows), rows, WIDTH), type);
             // The one sampled row has the smallest hash after a while, and no other one enters.
-            Pane pane = new Pane(WIDTH, 1, new PaneRequests(projection, 4), new PaneWhole(0));
+            Map<String, RequestProjection> projections = projection == null ? Map.of() : Map.of("s", projection);
+            Pane pane = new Pane(Panes.site("s", WIDTH, 1, new RequestTotalling(projections, 4)));
             ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
             long least = Long.MAX_VALUE;
             long deadline = System.nanoTime() + 60_000_000_000L;
@@ -89,10 +90,10 @@ class HotPathTest {
     void rowsOfSeveralRecordsAreSummedTogetherAlsoWhereSitesInterleave() throws Exception {
         SplittableRandom random = new SplittableRandom(5);
         Matrix rows = floats(random, 300, WIDTH);
-        Pane whole = new Pane(WIDTH, 1);
+        Pane whole = Panes.of(WIDTH, 1);
         whole.add(read(rows, 1), 1);
-        Pane pieces = new Pane(WIDTH, 1);
-        Pane other = new Pane(WIDTH, 1);
+        Pane pieces = Panes.of(WIDTH, 1);
+        Pane other = Panes.of(WIDTH, 1);
         for (int from = 0; from < rows.rows(); ) {
             int to = Math.min(rows.rows(), from + random.nextInt(1, 9));
             pieces.add(read(rows.rowRange(from, to), from), from);
@@ -101,7 +102,7 @@ class HotPathTest {
         }
         assertArrayEquals(whole.moment().state(), pieces.moment().state());
         // And the order would show: the same rows by twos, each summed alone, have other bits.
-        Pane apart = new Pane(WIDTH, 1);
+        Pane apart = Panes.of(WIDTH, 1);
         for (int from = 0; from < rows.rows(); from += 2) {
             apart.add(read(rows.rowRange(from, from + 2), from), from);
             apart.moment().state();
@@ -112,9 +113,9 @@ class HotPathTest {
     @Test
     void sampledRowsAreThoseThatWereSent() throws Exception {
         Matrix rows = floats(new SplittableRandom(6), 40, WIDTH);
-        Pane pane = new Pane(WIDTH, 8);
+        Pane pane = Panes.of(WIDTH, 8);
         pane.add(read(rows, 1), 1);
-        List<SampledRow> sampled = pane.sample().rows();
+        List<SampledRow> sampled = Panes.sample(pane).rows();
         assertEquals(8, sampled.size());
         for (SampledRow row : sampled) {
             boolean sent = false;
@@ -155,7 +156,7 @@ class HotPathTest {
     private static List<Pane> openPanes(RecordReader reader, int width, int capacity) throws Exception {
         List<Pane> panes = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
-            Pane pane = new Pane(width, capacity);
+            Pane pane = Panes.of(width, capacity);
             for (int record = 0; record < 10; record++) {
                 byte[] value = blob(floats(new SplittableRandom(record), 500, width), DType.F32);
                 pane.add(reader.read(SITE, value, NO_HEADERS, record), record);

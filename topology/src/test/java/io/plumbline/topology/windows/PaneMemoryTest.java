@@ -91,7 +91,6 @@ class PaneMemoryTest {
                 Stores.inMemoryKeyValueStore("panes").get(),
                 SiteClock.CODEC,
                 dimensions,
-                config.window().paneMs(),
                 config.sampleRows(),
                 RequestTotalling.NONE);
         long number = 0;
@@ -122,7 +121,7 @@ class PaneMemoryTest {
             String name = "request-%012d".formatted(request);
             totals.add(RowSample.requestHash(name), name, 1, new double[components]);
         }
-        totals.encode(RowSample.RECORD_PART_BYTES).forEach(pane.requestTotals()::addPart);
+        Panes.take(pane, PaneParts.TOTALS, totals.encode(RowSample.RECORD_PART_BYTES));
     }
 
     private MonitorConfig config() throws Exception {

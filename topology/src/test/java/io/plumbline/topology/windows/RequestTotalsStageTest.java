@@ -22,7 +22,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SplittableRandom;
+import org.apache.kafka.common.utils.Bytes;
+import org.apache.kafka.streams.state.KeyValueStore;
+import org.apache.kafka.streams.state.Stores;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -117,7 +121,7 @@ class RequestTotalsStageTest {
         open.deliver(0);
         List<PaneMessage> messages = open.passSecondsAtLevelOne(1, 0);
         int totals = 0;
-        while (!(messages.get(totals) instanceof PaneMessage.TotalsPart)) {
+        while (!isTotals(messages.get(totals))) {
             totals++;
         }
         open.deliver(1, totals);
@@ -137,8 +141,9 @@ class RequestTotalsStageTest {
         others.add(1, "other", 3, new double[] {1, 2});
         MomentTile tile =
                 MomentTile.cut(WindowPipeline.WIDTH, 3, new double[20]).get(0);
-        open.compose(SITE, new PaneMessage.Tile(0, T0, 10_000, 1, 1, tile));
-        others.encode(1_000).forEach(part -> open.compose(SITE, new PaneMessage.TotalsPart(0, T0, 10_000, part)));
+        open.compose(SITE, Panes.tile(T0, 10_000, tile));
+        Panes.counted(T0, 10_000, 1).forEach(message -> open.compose(SITE, message));
+        Panes.parts(T0, 10_000, PaneParts.TOTALS, others.encode(1_000)).forEach(message -> open.compose(SITE, message));
         send(open, 0, "a", 1, T0);
         send(open, 0, "b", 2, T0 + 10_000);
         send(open, 0, "c", 3, T0 + 20_000);
@@ -158,7 +163,7 @@ class RequestTotalsStageTest {
         open.deliverAll();
         RequestTotals late = RequestTotals.ofCapacity(WindowPipeline.PROJECTION.id(), WindowPipeline.REQUESTS);
         late.add(1, "late", 3, new double[] {1, 2});
-        late.encode(1_000).forEach(part -> open.compose(SITE, new PaneMessage.TotalsPart(0, T0, 10_000, part)));
+        Panes.parts(T0, 10_000, PaneParts.TOTALS, late.encode(1_000)).forEach(message -> open.compose(SITE, message));
         send(open, 0, "c", 3, T0 + 20_000);
         open.deliverAll();
         assertEquals(2, open.windows.size());
@@ -170,13 +175,11 @@ class RequestTotalsStageTest {
     @Test
     void whatWaitsToBeProjectedIsInWhatIsSentAndStored() {
         for (boolean stored : new boolean[] {false, true}) {
-            Pane pane =
-                    new Pane(WindowPipeline.WIDTH, 8, new PaneRequests(WindowPipeline.PROJECTION, 8), new PaneWhole(0));
+            TotalsPart totals = new TotalsPart(Panes.site(
+                    SITE, WindowPipeline.WIDTH, 8, RequestTotalling.of(Map.of(SITE, WindowPipeline.PROJECTION))));
             Matrix rows = ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH);
-            pane.add(new Ingested(SITE, 7, "seven", ActivationRecords.undecoded(rows), MaskedRows.NONE, 1), T0);
-            List<byte[]> parts = stored
-                    ? pane.requestTotals().store().parts()
-                    : pane.requestTotals().parts();
+            totals.add(new Ingested(SITE, 7, "seven", ActivationRecords.undecoded(rows), MaskedRows.NONE, 1), T0);
+            List<byte[]> parts = stored ? stored(totals) : totals.encode();
             double[] sum = new double[WindowPipeline.PROJECTION.components()];
             WindowPipeline.PROJECTION.add(rows, sum);
             assertEquals(
@@ -185,20 +188,29 @@ class RequestTotalsStageTest {
         }
     }
 
+    private static List<byte[]> stored(TotalsPart totals) {
+        KeyValueStore<Bytes, byte[]> store =
+                Stores.inMemoryKeyValueStore("panes").get();
+        totals.store(new PartSlots(store, SITE, T0, PaneParts.TOTALS.number()));
+        return List.of(Objects.requireNonNull(store.get(PaneKeys.pane(SITE, T0, PaneParts.TOTALS.number(), 0))));
+    }
+
+    private static boolean isTotals(PaneMessage message) {
+        return message instanceof PaneMessage.OfPane ofPane && ofPane.what() == PaneParts.TOTALS.number();
+    }
+
     @Test
     void aSiteWithoutAProjectionSendsNoTotals() {
-        Pane pane = new Pane(WindowPipeline.WIDTH, 8);
-        pane.addTile(MomentTile.cut(WindowPipeline.WIDTH, 3, new double[20]).get(0));
-        assertEquals(List.of(), pane.requestTotals().parts());
-        assertEquals(0, pane.requestTotals().sent());
+        PaneSite another = Panes.site(
+                SITE, WindowPipeline.WIDTH, 8, RequestTotalling.of(Map.of("another", WindowPipeline.PROJECTION)));
+        Pane pane = new Pane(another);
+        Panes.take(pane, MomentTile.cut(WindowPipeline.WIDTH, 3, new double[20]).get(0));
+        assertNull(pane.value(PaneParts.TOTALS));
         assertTrue(pane.isComplete());
         ClosedWindow window = new WindowPanes(
-                        SITE,
+                        another,
                         T0,
                         T0 + 10_000,
-                        WindowPipeline.WIDTH,
-                        8,
-                        RequestTotalling.of(Map.of("another", WindowPipeline.PROJECTION)),
                         List.of(pane),
                         ClosedWindow.ClosedBy.EVENT_TIME,
                         new SiteProgress().account(0))

@@ -137,7 +137,7 @@ class RowAccountTest {
         moment.add(ActivationRecords.integerRows(9, 4, WindowPipeline.WIDTH));
         MomentTile tile =
                 MomentTile.cut(WindowPipeline.WIDTH, 4, moment.state()).get(0);
-        pipeline.compose("removed", new PaneMessage.Tile(0, T0, 10_000, 1, 0, tile));
+        pipeline.compose("removed", Panes.tile(T0, 10_000, tile));
         pipeline.passHours(1);
         assertEquals(Map.of(), pipeline.late, "it may come back");
         pipeline.passHours(1);
@@ -203,7 +203,7 @@ class RowAccountTest {
         pipeline.compose(
                 WindowPipeline.SITE,
                 new PaneMessage.Progress(0, 1, T0 + 20_000, false, T0 + 20_000, new RowsRead(3, 0, 0, 0, 0)));
-        pipeline.compose(WindowPipeline.SITE, new PaneMessage.Masked(0, T0, 10_000, new MaskedRows(2, 1)));
+        pipeline.compose(WindowPipeline.SITE, new PaneMessage.OfPane(0, T0, 10_000, Pane.MOMENT, 3, 1, new byte[0]));
         assertEquals(Map.of(LateReason.WINDOW_CLOSED, 3L), pipeline.late);
         pipeline.compose(
                 WindowPipeline.SITE,

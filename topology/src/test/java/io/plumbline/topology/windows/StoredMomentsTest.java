@@ -22,6 +22,7 @@ import io.plumbline.wire.MomentRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
@@ -46,22 +47,22 @@ class StoredMomentsTest {
         store.writeDirty();
         store.paneToChange(SITE, 0).add(moment(2, 30, 4), 0);
         store.writeDirty();
-        assertTrue(pane.sample().isLimited());
+        assertTrue(Panes.sample(pane).isLimited());
         Pane restored = restored();
         assertArrayEquals(pane.moment().state(), restored.moment().state());
-        assertArrayEquals(pane.sample().hashes(), restored.sample().hashes());
-        assertTrue(restored.sample().isLimited());
-        assertEquals(pane.sample().threshold(), restored.sample().threshold());
+        assertArrayEquals(Panes.sample(pane).hashes(), Panes.sample(restored).hashes());
+        assertTrue(Panes.sample(restored).isLimited());
+        assertEquals(Panes.sample(pane).threshold(), Panes.sample(restored).threshold());
         assertEquals(42, restored.rows());
-        assertEquals(2, restored.requests());
-        assertEquals(2, restored.records());
-        assertEquals(1, restored.momentRecords());
+        assertEquals(2, restored.counted().requests());
+        assertEquals(2, restored.counted().records());
+        assertEquals(1, restored.counted().momentRecords());
     }
 
     /** Tests two panes that both end in the same place: the second is stored and read back after each record. */
     @Test
     void aPaneThatIsReadBackAfterEveryRecordIsTheSame() {
-        Pane whole = new Pane(WIDTH, 16);
+        Pane whole = Panes.of(WIDTH, 16);
         for (int record = 0; record < 40; record++) {
             Ingested next = record % 3 == 0 ? moment(record, 20, 6) : rows(record, 5);
             whole.add(next, 0);
@@ -71,7 +72,7 @@ class StoredMomentsTest {
             store.writeDirty();
         }
         assertArrayEquals(whole.moment().state(), restored().moment().state());
-        assertArrayEquals(whole.sample().hashes(), restored().sample().hashes());
+        assertArrayEquals(Panes.sample(whole).hashes(), Panes.sample(restored()).hashes());
     }
 
     @Test
@@ -85,7 +86,7 @@ class StoredMomentsTest {
             }
         }
         store.writeDirty();
-        assertEquals(3, entries(PaneKeys.IDS));
+        assertEquals(3, entries(PaneParts.IDS));
         Pane restored = restored();
         for (int i = 0; i < ids; i++) {
             assertTrue(restored.remembers((long) i), "id " + i);
@@ -98,7 +99,7 @@ class StoredMomentsTest {
         again.writeDirty();
         assertTrue(restored().remembers((long) ids));
         again.remove(SITE, 0);
-        assertEquals(0, entries(PaneKeys.IDS));
+        assertEquals(0, entries(PaneParts.IDS));
     }
 
     @Test
@@ -106,15 +107,15 @@ class StoredMomentsTest {
         PaneStore<SiteClock> store = store();
         store.paneToChange(SITE, 0).add(rows(1, 2), 0);
         store.writeDirty();
-        assertEquals(0, entries(PaneKeys.NOTES), "nothing was said");
+        assertEquals(0, entries(PaneParts.NOTES), "nothing was said");
         for (int record = 0; record < 200; record++) {
             store.paneToChange(SITE, 0).add(said(record), 0);
             if (record % 2 == 1) {
                 store.writeDirty();
-                assertTrue(entries(PaneKeys.NOTES) <= 64, "increments do not pile up");
+                assertTrue(entries(PaneParts.NOTES) <= 64, "increments do not pile up");
             }
         }
-        WindowNotes restored = restored().notes().all();
+        WindowNotes restored = notes(restored());
         assertEquals(new Coverage(1_000, 200, 800, 0, 0), restored.coverage());
         assertEquals(2, restored.origins().size());
         assertEquals("0", restored.originOf(198).value("tenant"));
@@ -123,9 +124,13 @@ class StoredMomentsTest {
         again.reset(Map.of());
         again.paneToChange(SITE, 0).add(said(200), 0);
         again.writeDirty();
-        assertEquals(201, restored().notes().all().coverage().delivered());
+        assertEquals(201, notes(restored()).coverage().delivered());
         again.remove(SITE, 0);
-        assertEquals(0, entries(PaneKeys.NOTES));
+        assertEquals(0, entries(PaneParts.NOTES));
+    }
+
+    private static WindowNotes notes(Pane pane) {
+        return Objects.requireNonNull(pane.value(PaneParts.NOTES));
     }
 
     private static Ingested said(int record) {
@@ -143,15 +148,15 @@ class StoredMomentsTest {
     }
 
     private PaneStore<SiteClock> store() {
-        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, 16, RequestTotalling.NONE);
+        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), 16, RequestTotalling.NONE);
     }
 
-    private int entries(byte kind) {
+    private int entries(PartKind<?> kind) {
         int count = 0;
         try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
             while (all.hasNext()) {
                 PaneKeys key = PaneKeys.decode(all.next().key);
-                count += key.kind() == PaneKeys.PANE && key.part() == kind ? 1 : 0;
+                count += key.kind() == PaneKeys.PANE && key.part() == kind.number() ? 1 : 0;
             }
         }
         return count;

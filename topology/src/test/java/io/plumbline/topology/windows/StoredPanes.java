@@ -24,12 +24,16 @@ abstract class StoredPanes {
     final KeyValueStore<Bytes, byte[]> inner =
             Stores.inMemoryKeyValueStore("panes").get();
 
-    Map<Integer, byte[]> storedParts(byte kind) {
+    Map<Integer, byte[]> storedParts(PartKind<?> kind) {
+        return storedParts(kind.number());
+    }
+
+    Map<Integer, byte[]> storedParts(byte part) {
         Map<Integer, byte[]> parts = new TreeMap<>();
         try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
             all.forEachRemaining(entry -> {
                 PaneKeys key = PaneKeys.decode(entry.key);
-                if (key.kind() == PaneKeys.PANE && key.part() == kind) {
+                if (key.kind() == PaneKeys.PANE && key.part() == part) {
                     parts.put(key.index(), entry.value);
                 }
             });
@@ -37,7 +41,7 @@ abstract class StoredPanes {
         return parts;
     }
 
-    PaneStore<SiteClock> store(int dimension, long paneMs) {
-        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), paneMs, CAPACITY, TOTALLING);
+    PaneStore<SiteClock> store(int dimension) {
+        return new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, dimension), CAPACITY, TOTALLING);
     }
 }

@@ -16,6 +16,7 @@ import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.KnownHeaders;
+import io.plumbline.wire.MomentTile;
 import io.plumbline.wire.RequestRecord;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +33,7 @@ class StoredRequestsTest extends StoredPanes {
      */
     @Test
     void requestTotalsAreAppendedToAndWrittenAnewBeforeTheyAreMostlyHistory() {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> store = store(WIDTH);
         int most = 0;
         int times = 0;
         int before = 0;
@@ -41,18 +42,18 @@ class StoredRequestsTest extends StoredPanes {
                 add(store, "request " + (7 * commit + record) % 30, commit);
             }
             store.writeDirty();
-            int stored = storedParts(PaneKeys.TOTALS).values().stream()
+            int stored = storedParts(PaneParts.TOTALS).values().stream()
                     .mapToInt(part -> RequestTotals.decode(part).size())
                     .sum();
             most = Math.max(most, stored);
             times += stored < before ? 1 : 0;
             before = stored;
-            PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
+            PaneStore<SiteClock> restored = store(WIDTH);
             restored.reset(Map.of());
             assertEquals(totals(store), totals(restored), "commit " + commit);
             assertTrue(restored.panes(SITE).get(0L).isComplete());
         }
-        assertEquals(8, store.panes(SITE).get(0L).requestTotals().totals().size());
+        assertEquals(8, Panes.totals(store.panes(SITE).get(0L)).size());
         assertTrue(most > 40 && most <= 64 + 2 * 8, most + " stored requests at most");
         assertTrue(times >= 2, "written anew " + times + " times");
         store.remove(SITE, 0);
@@ -61,18 +62,18 @@ class StoredRequestsTest extends StoredPanes {
 
     @Test
     void aCommitWritesOnlyTheRequestsThatGotRows() {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> store = store(WIDTH);
         for (int record = 0; record < 5; record++) {
             add(store, "request " + record, record);
         }
         store.writeDirty();
         add(store, "request 3", 9);
         store.writeDirty();
-        store.paneToChange(SITE, 0).addRequests(1);
+        Panes.count(store.paneToChange(SITE, 0), 1, MaskedRows.NONE);
         store.writeDirty();
         assertEquals(
                 List.of(5, 1),
-                storedParts(PaneKeys.TOTALS).values().stream()
+                storedParts(PaneParts.TOTALS).values().stream()
                         .map(part -> RequestTotals.decode(part).size())
                         .toList());
     }
@@ -80,15 +81,10 @@ class StoredRequestsTest extends StoredPanes {
     /** A restored pane goes on where the other instance stopped, and no record is totalled twice. */
     @Test
     void aRestoredPaneAddsToTheTotalsThatAreStored() {
-        PaneStore<SiteClock> first = store(WIDTH, PANE_MS);
-        PaneStore<SiteClock> second = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> first = store(WIDTH);
+        PaneStore<SiteClock> second = store(WIDTH);
         PaneStore<SiteClock> truth = new PaneStore<>(
-                Stores.inMemoryKeyValueStore("truth").get(),
-                SiteClock.CODEC,
-                Map.of(SITE, WIDTH),
-                PANE_MS,
-                CAPACITY,
-                TOTALLING);
+                Stores.inMemoryKeyValueStore("truth").get(), SiteClock.CODEC, Map.of(SITE, WIDTH), CAPACITY, TOTALLING);
         for (int commit = 0; commit < 12; commit++) {
             PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
             owner.reset(Map.of());
@@ -103,45 +99,39 @@ class StoredRequestsTest extends StoredPanes {
     }
 
     @Test
-    void totalsThatDidNotComeAreMissedAfterARestartToo() {
-        PaneStore<SiteClock> store = store(WIDTH, PANE_MS);
+    void messagesThatDidNotComeAreMissedAfterARestartToo() {
+        PaneStore<SiteClock> store = store(WIDTH);
         add(store, "request", 1);
-        store.paneToChange(SITE, 0).requestTotals().expect(2);
+        MomentTile tile = MomentTile.cut(WIDTH, 0, new double[20]).get(0);
+        store.paneToChange(SITE, 0).take(Pane.MOMENT, 2, tile.encode());
         store.writeDirty();
-        PaneStore<SiteClock> restored = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> restored = store(WIDTH);
         restored.reset(Map.of());
         Pane pane = restored.panes(SITE).get(0L);
         assertFalse(pane.isComplete());
         RequestTotals late = RequestTotals.ofCapacity(PROJECTION.id(), 8);
         late.add(5, null, 1, new double[PROJECTION.components()]);
-        late.add(6, null, 1, new double[PROJECTION.components()]);
-        late.encode(1_000).forEach(pane.requestTotals()::addPart);
+        late.encode(1_000).forEach(part -> pane.take(PaneParts.TOTALS.number(), 0, part));
         assertTrue(pane.isComplete());
     }
 
     /** An instance with a new baseline takes over: what the old one began is not mixed with other sums. */
     @Test
     void aPaneKeepsTheProjectionItBeganWith() {
-        PaneStore<SiteClock> old = store(WIDTH, PANE_MS);
+        PaneStore<SiteClock> old = store(WIDTH);
         add(old, "request", 1);
         old.writeDirty();
         RequestProjection other = RequestProjection.of(ActivationRecords.integerRows(78, 2, WIDTH));
         PaneStore<SiteClock> next = new PaneStore<>(
-                inner,
-                SiteClock.CODEC,
-                Map.of(SITE, WIDTH),
-                PANE_MS,
-                CAPACITY,
-                new RequestTotalling(Map.of(SITE, other), 8));
+                inner, SiteClock.CODEC, Map.of(SITE, WIDTH), CAPACITY, new RequestTotalling(Map.of(SITE, other), 8));
         next.reset(Map.of());
         List<RequestTotal> before = totals(next);
         add(next, "request", 2);
         assertEquals(before, totals(next));
-        assertEquals(2, next.panes(SITE).get(0L).requests());
+        assertEquals(2, next.panes(SITE).get(0L).counted().requests());
         RequestTotals theirs = RequestTotals.ofCapacity(other.id(), 8);
         theirs.add(5, null, 1, new double[2]);
-        next.panes(SITE).get(0L).requestTotals().expect(1);
-        theirs.encode(1_000).forEach(next.panes(SITE).get(0L).requestTotals()::addPart);
+        Panes.take(next.panes(SITE).get(0L), PaneParts.TOTALS, theirs.encode(1_000));
         assertEquals(before, totals(next));
         assertTrue(next.panes(SITE).get(0L).isComplete(), "it came, though it was not added");
     }
@@ -150,8 +140,7 @@ class StoredRequestsTest extends StoredPanes {
     @Test
     void wholeRequestsAreAppendedToAndReadBack() {
         RequestTotalling keeping = new RequestTotalling(Map.of(), 8, Map.of(SITE, 3));
-        PaneStore<SiteClock> store =
-                new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, CAPACITY, keeping);
+        PaneStore<SiteClock> store = new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), CAPACITY, keeping);
         for (int commit = 0; commit < 40; commit++) {
             byte[] rows = ActivationRecords.blob(ActivationRecords.integerRows(commit, 6, WIDTH));
             store.paneToChange(SITE, 0)
@@ -170,7 +159,7 @@ class StoredRequestsTest extends StoredPanes {
                             commit);
             store.writeDirty();
             PaneStore<SiteClock> restored =
-                    new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), PANE_MS, CAPACITY, keeping);
+                    new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), CAPACITY, keeping);
             restored.reset(Map.of());
             WholeRequests live = whole(store);
             WholeRequests read = whole(restored);
@@ -186,7 +175,7 @@ class StoredRequestsTest extends StoredPanes {
     }
 
     private static WholeRequests whole(PaneStore<SiteClock> store) {
-        return Objects.requireNonNull(store.panes(SITE).get(0L).whole().requests());
+        return Objects.requireNonNull(store.panes(SITE).get(0L).value(PaneParts.WHOLE));
     }
 
     private static void add(PaneStore<SiteClock> store, String request, int record) {
@@ -198,7 +187,6 @@ class StoredRequestsTest extends StoredPanes {
     }
 
     private static List<RequestTotal> totals(PaneStore<SiteClock> store) {
-        return Objects.requireNonNull(store.panes(SITE).get(0L).requestTotals().totals())
-                .totals();
+        return Panes.totals(store.panes(SITE).get(0L)).totals();
     }
 }

@@ -51,7 +51,7 @@ class UnknownSiteTest {
             TestInputTopic<byte[], byte[]> moments =
                     driver.createInputTopic("moments", new ByteArraySerializer(), new ByteArraySerializer());
             byte[] site = "new".getBytes(StandardCharsets.UTF_8);
-            moments.pipeInput(site, new PaneMessage.Tile(0, 0, PANE_MS, 1, 0, tile).encode(APPLICATION));
+            moments.pipeInput(site, Panes.tile(0, PANE_MS, tile).encode(APPLICATION));
             moments.pipeInput(
                     site,
                     new PaneMessage.Progress(0, 2, PANE_MS, false, PANE_MS, new RowsRead(4, 0, 0, 0, 0))

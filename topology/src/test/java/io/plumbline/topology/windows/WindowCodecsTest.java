@@ -2,6 +2,7 @@ package io.plumbline.topology.windows;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -22,39 +23,54 @@ class WindowCodecsTest {
             MomentTile.cut(3, 7, new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9}).get(0);
 
     @Test
-    void aTileArrivesAsItWasSent() {
-        PaneMessage.Tile sent = new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, 4, TILE);
-        PaneMessage.Tile read = assertInstanceOf(PaneMessage.Tile.class, PaneMessage.decode(sent.encode(US), US));
+    void aMessageOfAPaneArrivesAsItWasSent() {
+        PaneMessage.OfPane sent = new PaneMessage.OfPane(2, -10_000, 10_000, Pane.MOMENT, 7, 3, new byte[] {4, 5, 6});
+        PaneMessage.OfPane read = assertInstanceOf(PaneMessage.OfPane.class, PaneMessage.decode(sent.encode(US), US));
         assertEquals(2, read.partition());
-        assertEquals(1_700_000_000_000L, read.paneStartMs());
-        assertEquals(5, read.requests());
-        assertEquals(4, read.totalled());
-        assertEquals(7, read.tile().rows());
-        assertArrayEquals(TILE.values(), read.tile().values());
-        HostileBytes.check(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
-    }
-
-    @Test
-    void aSamplePartArrivesAsItWasSent() {
-        PaneMessage.SamplePart sent = new PaneMessage.SamplePart(1, -10_000, 10_000, new byte[] {4, 5, 6});
-        PaneMessage.SamplePart read =
-                assertInstanceOf(PaneMessage.SamplePart.class, PaneMessage.decode(sent.encode(US), US));
-        assertEquals(1, read.partition());
-        assertEquals(-10_000, read.paneStartMs());
-        assertArrayEquals(new byte[] {4, 5, 6}, read.part());
-        HostileBytes.mutate(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
-    }
-
-    @Test
-    void aPartOfRequestTotalsArrivesAsItWasSent() {
-        PaneMessage.TotalsPart sent = new PaneMessage.TotalsPart(1, -10_000, 10_000, new byte[] {4, 5, 6});
-        PaneMessage.TotalsPart read =
-                assertInstanceOf(PaneMessage.TotalsPart.class, PaneMessage.decode(sent.encode(US), US));
-        assertEquals(1, read.partition());
         assertEquals(-10_000, read.paneStartMs());
         assertEquals(10_000, read.paneMs());
-        assertArrayEquals(new byte[] {4, 5, 6}, read.part());
+        assertEquals(Pane.MOMENT, read.what());
+        assertEquals(7, read.rows());
+        assertEquals(3, read.messages());
+        assertArrayEquals(new byte[] {4, 5, 6}, read.bytes());
         HostileBytes.mutate(sent.encode(US), bytes -> PaneMessage.decode(bytes, US));
+    }
+
+    /** Sends one pane through the other side and compares what it holds. */
+    @Test
+    void aPaneArrivesAsItWasSent() {
+        Pane sent = Panes.of(3, 8);
+        Panes.take(sent, TILE);
+        Panes.count(sent, 5, new MaskedRows(17, 4));
+        Pane read = Panes.of(3, 8);
+        sent.send((what, rows, messages, bytes) -> {
+            assertEquals(what == Pane.MOMENT ? 28 : 0, rows, "masked ones too, once");
+            read.take(what, messages, bytes);
+        });
+        assertArrayEquals(sent.moment().state(), read.moment().state());
+        assertEquals(sent.counted(), read.counted());
+        assertTrue(read.isComplete());
+    }
+
+    @Test
+    void aPaneThatLacksAMessageIsNotComplete() {
+        Pane sent = Panes.of(3, 8);
+        Panes.take(sent, TILE);
+        Pane read = Panes.of(3, 8);
+        sent.send((what, rows, messages, bytes) -> {
+            if (what == Pane.MOMENT) {
+                read.take(what, messages, bytes);
+            }
+        });
+        assertFalse(read.isComplete(), "its counts did not come");
+    }
+
+    @Test
+    void aPartThatIsNotKnownHereIsRefused() {
+        for (byte unknown : new byte[] {-1, 0, 100}) {
+            assertThrows(
+                    IllegalArgumentException.class, () -> Panes.of(3, 8).take(unknown, 0, new byte[8]), "" + unknown);
+        }
     }
 
     @Test
@@ -69,15 +85,16 @@ class WindowCodecsTest {
 
     @Test
     void timesAndPartitionsThatWouldOverflowAreRefused() {
-        assertRefused(new PaneMessage.Tile(0, Long.MAX_VALUE, 10_000, 1, 1, TILE), "time");
-        assertRefused(new PaneMessage.SamplePart(0, Long.MIN_VALUE + 1, 10_000, new byte[0]), "time");
-        assertRefused(new PaneMessage.TotalsPart(0, Long.MAX_VALUE, 10_000, new byte[0]), "time");
+        assertRefused(Panes.tile(Long.MAX_VALUE, 10_000, TILE), "time");
+        assertRefused(Panes.tile(Long.MIN_VALUE + 1, 10_000, TILE), "time");
         assertRefused(progress(0, 1, Long.MAX_VALUE, 0), "time");
         assertRefused(progress(0, 1, 0, Long.MAX_VALUE), "time");
         assertRefused(progress(4, 4, 0, 0), "partition 4 of 4");
         assertRefused(progress(-1, 4, 0, 0), "partition -1");
         assertRefused(progress(0, Integer.MAX_VALUE, 0, 0), "partition 0 of");
-        assertRefused(new PaneMessage.Tile(Integer.MAX_VALUE, 0, 10_000, 1, 1, TILE), "partition 2147483647");
+        assertRefused(
+                new PaneMessage.OfPane(Integer.MAX_VALUE, 0, 10_000, Pane.MOMENT, 1, 1, new byte[0]),
+                "partition 2147483647");
     }
 
     private static PaneMessage progress(int partition, int partitions, long closedUpToMs, long eventTimeMs) {
@@ -86,7 +103,7 @@ class WindowCodecsTest {
 
     @Test
     void messagesOfAnotherApplicationAreRefused() {
-        byte[] theirs = new PaneMessage.Tile(2, 0, 10_000, 5, 4, TILE).encode(PaneMessage.application("plumbline-2"));
+        byte[] theirs = Panes.tile(0, 10_000, TILE).encode(PaneMessage.application("plumbline-2"));
         IllegalArgumentException refusal =
                 assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(theirs, US));
         assertTrue(refusal.getMessage().contains("another application"), refusal.getMessage());
@@ -118,8 +135,8 @@ class WindowCodecsTest {
 
     @Test
     void keysOfStoresComeBackAsTheyWere() {
-        Bytes pane = PaneKeys.pane("Schicht ä", -5, PaneKeys.SAMPLE, 3);
-        assertEquals(new PaneKeys(PaneKeys.PANE, "Schicht ä", -5, PaneKeys.SAMPLE, 3), PaneKeys.decode(pane));
+        Bytes pane = PaneKeys.pane("Schicht ä", -5, Pane.MOMENT, 3);
+        assertEquals(new PaneKeys(PaneKeys.PANE, "Schicht ä", -5, Pane.MOMENT, 3), PaneKeys.decode(pane));
         Bytes site = PaneKeys.site("layer.2");
         assertEquals(new PaneKeys(PaneKeys.SITE, "layer.2", 0, (byte) 0, 0), PaneKeys.decode(site));
         HostileBytes.check(pane.get(), bytes -> PaneKeys.decode(Bytes.wrap(bytes)));
@@ -188,15 +205,14 @@ class WindowCodecsTest {
     }
 
     @Test
-    void maskedRowsOfAPaneComeBackAsTheyWere() {
-        PaneMessage message = new PaneMessage.Masked(3, 20_000, 10_000, new MaskedRows(17, 4));
-        assertEquals(message, PaneMessage.decode(message.encode(7), 7));
-        HostileBytes.check(message.encode(7), bytes -> PaneMessage.decode(bytes, 7));
-        byte[] tooMany = new PaneMessage.Masked(3, 20_000, 10_000, new MaskedRows(1L << 41, 0)).encode(7);
-        assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(tooMany, 7));
-        byte[] negative = message.encode(7);
-        negative[negative.length - 8] = -1;
-        assertThrows(IllegalArgumentException.class, () -> PaneMessage.decode(negative, 7));
+    void countsThatNoPaneHasAreRefused() {
+        for (long impossible : new long[] {-1, 1L << 41}) {
+            assertRefused(new PaneMessage.OfPane(3, 20_000, 10_000, Pane.MOMENT, impossible, 1, new byte[0]), "counts");
+            assertRefused(new PaneMessage.OfPane(3, 20_000, 10_000, Pane.MOMENT, 1, impossible, new byte[0]), "counts");
+            byte[] counts = ByteBuffer.allocate(56).putLong(16, impossible).array();
+            assertThrows(IllegalArgumentException.class, () -> new CountsPart().take(counts));
+        }
+        HostileBytes.mutate(new CountsPart().encode().get(0), new CountsPart()::take);
     }
 
     private static PaneMessage.Progress spoke(int partition, long closedUpToMs, boolean silent) {

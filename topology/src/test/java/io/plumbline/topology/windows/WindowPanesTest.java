@@ -33,12 +33,9 @@ class WindowPanesTest {
 
     private static ClosedWindow closed(Pane... panes) {
         return new WindowPanes(
-                        "site",
+                        Panes.site("site", WIDTH, 8, RequestTotalling.NONE),
                         0,
                         10,
-                        WIDTH,
-                        8,
-                        RequestTotalling.NONE,
                         List.of(panes),
                         ClosedWindow.ClosedBy.EVENT_TIME,
                         new SiteProgress().account(0))
@@ -48,10 +45,9 @@ class WindowPanesTest {
     private static Pane pane(long seed, int tiles, MaskedRows masked) {
         SecondMomentAccumulator moment =
                 SecondMomentAccumulator.ofDimension(WIDTH).add(ActivationRecords.integerRows(seed, ROWS, WIDTH));
-        Pane pane = new Pane(WIDTH, 8);
-        MomentTile.cut(WIDTH, ROWS, moment.state()).subList(0, tiles).forEach(pane::addTile);
-        pane.addMasked(masked);
-        pane.addRequests(1);
+        Pane pane = Panes.of(WIDTH, 8);
+        MomentTile.cut(WIDTH, ROWS, moment.state()).subList(0, tiles).forEach(tile -> Panes.take(pane, tile));
+        Panes.count(pane, 1, masked);
         return pane;
     }
 }

@@ -165,13 +165,8 @@ class WindowStageTest {
         start(new WindowSettings(seconds(10), seconds(10), Duration.ZERO, null, null), StoreKind.MEMORY);
         SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(WIDTH);
         moment.add(ActivationRecords.integerRows(9, 4, WIDTH));
-        byte[] foreign = new PaneMessage.Tile(
-                        0,
-                        T0,
-                        60_000,
-                        1,
-                        0,
-                        MomentTile.cut(WIDTH, 4, moment.state()).get(0))
+        byte[] foreign = Panes.tile(
+                        T0, 60_000, MomentTile.cut(WIDTH, 4, moment.state()).get(0))
                 .encode(PaneMessage.application("windows"));
         ByteArraySerializer out = new ByteArraySerializer();
         driver.createInputTopic("moments", out, out).pipeInput(SITE.getBytes(StandardCharsets.UTF_8), foreign);

@@ -1,6 +1,5 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
@@ -35,7 +34,7 @@ public final class WindowTargets {
                         Part.BYTES,
                         List.of(
                                 PaneKeys.site("Schicht ä").get(),
-                                PaneKeys.pane("layer.2", -5, PaneKeys.TILE, 3).get()),
+                                PaneKeys.pane("layer.2", -5, Pane.MOMENT, 3).get()),
                         16,
                         bytes -> PaneKeys.decode(Bytes.wrap(bytes))));
     }
@@ -43,19 +42,10 @@ public final class WindowTargets {
     /** Decodes a message and does with it what the composer does. */
     private static void takeMessage(byte[] bytes) {
         PaneMessage message = PaneMessage.decode(bytes, US);
-        Pane pane = new Pane(DIMENSION, CAPACITY);
-        if (message instanceof PaneMessage.Tile tile) {
-            pane.addTile(tile.tile());
-            pane.addRequests(tile.requests());
-            pane.requestTotals().expect(tile.totalled());
+        if (message instanceof PaneMessage.OfPane ofPane) {
+            Pane pane = Panes.of(DIMENSION, CAPACITY);
+            pane.take(ofPane.what(), ofPane.messages(), ofPane.bytes());
             pane.isComplete();
-        } else if (message instanceof PaneMessage.SamplePart part) {
-            pane.addSamplePart(part.part());
-        } else if (message instanceof PaneMessage.TotalsPart part) {
-            pane.requestTotals().addPart(part.part());
-            pane.isComplete();
-        } else if (message instanceof PaneMessage.Masked masked) {
-            pane.addMasked(masked.rows());
         } else if (message instanceof PaneMessage.Progress progress) {
             SiteProgress site = new SiteProgress();
             site.update(progress, 0);
@@ -72,23 +62,21 @@ public final class WindowTargets {
     private static List<byte[]> messages() {
         List<byte[]> messages = new ArrayList<>();
         for (MomentTile tile : MomentTile.cut(DIMENSION, 7, new double[] {1, 2, 3, 4, 5, 6, 7, 8, 9})) {
-            messages.add(new PaneMessage.Tile(2, 1_700_000_000_000L, 10_000, 5, 4, tile).encode(US));
+            messages.add(Panes.tile(1_700_000_000_000L, 10_000, tile).encode(US));
         }
         RowSample sample = RowSample.ofCapacity(CAPACITY);
         for (int row = 0; row < 4; row++) {
             sample.offer(RowSample.hash(7, row), 1, 3, new float[] {row, 1, 2}, null);
         }
-        for (byte[] part : sample.encode(1_000)) {
-            messages.add(new PaneMessage.SamplePart(1, -10_000, 10_000, part).encode(US));
-        }
+        Panes.parts(-10_000, 10_000, PaneParts.SAMPLE, sample.encode(1_000))
+                .forEach(message -> messages.add(message.encode(US)));
         RequestTotals totals = RequestTotals.ofCapacity(new RequestProjection.Id(7, 2), CAPACITY);
         for (long request = 0; request < 12; request++) {
             totals.add(request, "Anfrage ü " + request, 3, new double[] {request, 1});
         }
-        for (byte[] part : totals.encode(300)) {
-            messages.add(new PaneMessage.TotalsPart(1, -10_000, 10_000, part).encode(US));
-        }
-        messages.add(new PaneMessage.Masked(1, -10_000, 10_000, new MaskedRows(5, 6)).encode(US));
+        Panes.parts(-10_000, 10_000, PaneParts.TOTALS, totals.encode(300))
+                .forEach(message -> messages.add(message.encode(US)));
+        Panes.counted(-10_000, 10_000, 5).forEach(message -> messages.add(message.encode(US)));
         messages.add(spoke(3, 4, 1_700_000_000_000L, false).encode(US));
         messages.add(spoke(0, 4, SiteClock.NEVER, true).encode(US));
         return messages;

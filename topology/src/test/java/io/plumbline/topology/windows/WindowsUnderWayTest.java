@@ -84,7 +84,7 @@ class WindowsUnderWayTest {
                     .snapshot()
                     .state();
             MomentTile tile = MomentTile.cut(WindowPipeline.WIDTH, ROWS, before).get(0);
-            pipeline.compose(WindowPipeline.SITE, new PaneMessage.Tile(0, T0, SIZE_MS, 1, 0, tile));
+            pipeline.compose(WindowPipeline.SITE, Panes.tile(T0, SIZE_MS, tile));
             assertEquals(Map.of(LateReason.WINDOW_CLOSED, (long) ROWS), pipeline.late);
             handed.remove().run();
             pipeline.passSeconds(1);
@@ -224,17 +224,14 @@ class WindowsUnderWayTest {
     }
 
     private static WindowPanes window(int rows) {
-        Pane pane = new Pane(WindowPipeline.WIDTH, ROWS);
+        Pane pane = Panes.of(WindowPipeline.WIDTH, ROWS);
         double[] state =
                 SecondMomentAccumulator.ofDimension(WindowPipeline.WIDTH).state();
-        pane.addTile(MomentTile.cut(WindowPipeline.WIDTH, rows, state).get(0));
+        Panes.take(pane, MomentTile.cut(WindowPipeline.WIDTH, rows, state).get(0));
         return new WindowPanes(
-                WindowPipeline.SITE,
+                Panes.site(WindowPipeline.SITE, WindowPipeline.WIDTH, ROWS, RequestTotalling.NONE),
                 T0,
                 T0 + SIZE_MS,
-                WindowPipeline.WIDTH,
-                ROWS,
-                RequestTotalling.NONE,
                 List.of(pane),
                 ClosedWindow.ClosedBy.EVENT_TIME,
                 new SiteProgress().account(0));

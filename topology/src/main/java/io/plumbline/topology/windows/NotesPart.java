@@ -5,11 +5,8 @@ import io.plumbline.wire.MomentRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The notes of one pane, and what of them a {@link PaneStore} has not stored yet. What is stored are increments: parts
- * written at different commits merge to the whole.
- */
-final class PaneNotes {
+/** The notes of one pane, and those of them that are not stored yet. What is stored are increments. */
+final class NotesPart implements PanePart<WindowNotes> {
 
     /** The most stored parts before all are written anew as one. */
     private static final int MANY = 64;
@@ -21,7 +18,8 @@ final class PaneNotes {
     private int storedParts;
 
     /** Adds what the producer of a record says of it. */
-    void add(Ingested record) {
+    @Override
+    public void add(Ingested record, long timestampMs) {
         if (record.notes().isEmpty()) {
             return;
         }
@@ -37,42 +35,51 @@ final class PaneNotes {
         return sample == null ? NO_REQUESTS : sample.requests();
     }
 
-    /**
-     * Merges a part that level 1 sent.
-     *
-     * @throws IllegalArgumentException when the bytes are no notes
-     */
-    void addPart(byte[] part) {
+    @Override
+    public void take(byte[] part) {
         WindowNotes read = new WindowNotes();
         read.mergeEncoded(part);
         all.merge(read);
         fresh().merge(read);
     }
 
-    /** Takes in a part that was stored. */
-    void load(byte[] part) {
+    @Override
+    public void load(byte[] part) {
         all.mergeEncoded(part);
         storedParts++;
     }
 
-    /** The bytes that are to be stored now. */
-    record Stored(boolean anew, List<byte[]> parts) {}
-
-    /** Returns increments, or everything anew where there are many of them; it counts as stored from now on. */
-    Stored store() {
+    @Override
+    public void store(PartSlots slots) {
         WindowNotes increment = unstored;
         unstored = null;
         if (increment == null) {
-            return new Stored(false, List.of());
+            return;
         }
         boolean anew = storedParts >= MANY;
         List<byte[]> parts = (anew ? all : increment).encode();
-        storedParts = parts.size() + (anew ? 0 : storedParts);
-        return new Stored(anew, parts);
+        if (anew) {
+            storedParts = parts.size();
+            slots.replace(parts);
+        } else {
+            storedParts += parts.size();
+            slots.append(parts);
+        }
     }
 
-    WindowNotes all() {
+    @Override
+    public WindowNotes value() {
         return all;
+    }
+
+    @Override
+    public List<byte[]> encode() {
+        return all.encode();
+    }
+
+    @Override
+    public long bytes() {
+        return all.bytes();
     }
 
     private WindowNotes fresh() {

@@ -8,7 +8,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The requests of one pane that are kept whole, and how much of what is stored of them is history. */
-final class PaneWhole {
+final class WholePart implements PanePart<WholeRequests> {
 
     /** The most stored bytes beside twice the live ones, before all are written anew. */
     private static final long FEW = 1 << 20;
@@ -16,13 +16,19 @@ final class PaneWhole {
     private final @Nullable WholeRequests requests;
     private long storedBytes;
 
-    /** @param most requests kept; 0: none are here, and parts that come are passed over */
-    PaneWhole(int most) {
-        requests = most == 0 ? null : WholeRequests.ofCapacity(most);
+    /** Keeps none where the site keeps none; parts that come all the same are passed over. */
+    WholePart(PaneSite site) {
+        requests = nothing(site);
+    }
+
+    /** Returns a window's whole requests before any came; null where the site keeps none. */
+    static @Nullable WholeRequests nothing(PaneSite site) {
+        return site.wholeRequests() == 0 ? null : WholeRequests.ofCapacity(site.wholeRequests());
     }
 
     /** Offers every request of a record. */
-    void add(Ingested record) {
+    @Override
+    public void add(Ingested record, long timestampMs) {
         RequestRecord whole = record.whole();
         if (requests == null || whole == null) {
             return;
@@ -34,39 +40,32 @@ final class PaneWhole {
         }
     }
 
-    /**
-     * Merges a part that level 1 sent.
-     *
-     * @throws IllegalArgumentException when the bytes are no whole requests
-     */
-    void addPart(byte[] part) {
+    @Override
+    public void take(byte[] part) {
         if (requests != null) {
             requests.mergeEncoded(part);
         }
     }
 
-    /** Returns what is kept; null where nothing is to be. */
-    @Nullable
-    WholeRequests requests() {
+    @Override
+    public @Nullable WholeRequests value() {
         return requests;
     }
 
-    long bytes() {
+    @Override
+    public long bytes() {
         return requests == null ? 0 : requests.bytes();
     }
 
-    /** Returns all of it, in parts that become records. */
-    List<byte[]> parts() {
+    @Override
+    public List<byte[]> encode() {
         return requests == null ? List.of() : requests.encode(RowSample.RECORD_PART_BYTES);
     }
 
-    /** The bytes that are to be stored now. */
-    record Stored(boolean anew, List<byte[]> parts) {}
-
-    /** Returns what is new, or everything where most of what is stored would be history; it counts as stored. */
-    Stored store() {
+    @Override
+    public void store(PartSlots slots) {
         if (requests == null) {
-            return new Stored(false, List.of());
+            return;
         }
         boolean anew = storedBytes > 2 * requests.bytes() + FEW;
         if (anew) {
@@ -75,11 +74,15 @@ final class PaneWhole {
         }
         List<byte[]> parts = requests.encodeNew(RowSample.RECORD_PART_BYTES);
         parts.forEach(part -> storedBytes += part.length);
-        return new Stored(anew, parts);
+        if (anew) {
+            slots.replace(parts);
+        } else {
+            slots.append(parts);
+        }
     }
 
-    /** Takes in a part that was stored. */
-    void load(byte[] part) {
+    @Override
+    public void load(byte[] part) {
         if (requests != null) {
             requests.mergeEncoded(part);
             requests.stored(true);

@@ -5,21 +5,20 @@ import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.WaitingRequests;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.EncodedRows;
+import io.plumbline.wire.ActivationBlob;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The totals of the requests of one pane, and what of them a {@link PaneStore} has not stored yet.
- *
- * <p>What is stored are increments: parts written at different commits merge to the whole, as those of different
- * partitions do.
+ * The totals of the requests of one pane, and those of them that are not stored yet. What is stored are increments.
  *
  * <p>Sums under two projections must not be added up. A pane keeps the one it began with: what comes under another one,
  * while instances with two baselines run beside each other, is counted and not added, and the window then has no
  * totals.
+ *
+ * <p><b>Size.</b> Of k requests with p components {@code k (8 p + 128)} bytes, and once more until they are stored.
  */
-final class PaneRequests {
+final class TotalsPart implements PanePart<RequestTotals> {
 
     /** The most stored requests beside twice the live ones, before all are written anew. */
     private static final int FEW = 64;
@@ -32,34 +31,38 @@ final class PaneRequests {
     /** The rows that are in no totals yet. */
     private @Nullable WaitingRequests waiting;
 
-    /** How many records senders said are in their totals, and how many came in totals, added or not. */
-    private long sent;
-
-    private long arrived;
-
     /** Requests and parts that are stored. */
     private int storedWeight;
 
-    /**
-     * @param projection null where rows are not projected here
-     * @param capacity requests kept
-     */
-    PaneRequests(@Nullable RequestProjection projection, int capacity) {
-        this.projection = projection;
-        this.capacity = capacity;
+    TotalsPart(PaneSite site) {
+        projection = site.projection();
+        capacity = site.totalling().capacity();
     }
 
-    /** Adds the rows of a record, which are not masked. */
-    void add(Ingested record, EncodedRows rows) {
-        if (projection == null) {
+    /** Returns empty totals of a window; null where a site has none. */
+    static @Nullable RequestTotals nothing(PaneSite site) {
+        RequestProjection projection = site.projection();
+        return projection == null
+                ? null
+                : RequestTotals.ofCapacity(projection.id(), site.totalling().capacity());
+    }
+
+    /** Adds those of a pane, unless it began under another projection: such sums must not be added. */
+    static RequestTotals plus(RequestTotals sum, RequestTotals ofPane) {
+        return ofPane.projection().equals(sum.projection()) ? sum.merge(ofPane) : sum;
+    }
+
+    /** Adds the rows of a record, which are not masked; a moment's requests are not known. */
+    @Override
+    public void add(Ingested record, long timestampMs) {
+        ActivationBlob kept = record.kept();
+        if (projection == null || kept == null) {
             return;
         }
         RequestTotals all = begun(projection.id());
         if (!all.projection().equals(projection.id())) {
             return;
         }
-        sent++;
-        arrived++;
         RequestTotals fresh = fresh(all);
         if (!all.keeps(record.request())) {
             all.addNotKept();
@@ -71,7 +74,7 @@ final class PaneRequests {
             requests = new WaitingRequests(projection);
             waiting = requests;
         }
-        requests.add(record.request(), record.requestName(), rows);
+        requests.add(record.request(), record.requestName(), kept.targetRows());
         if (requests.isFull()) {
             requests.drainTo(all, fresh);
         }
@@ -83,89 +86,57 @@ final class PaneRequests {
         }
     }
 
-    /**
-     * Merges a part that level 1 sent.
-     *
-     * @throws IllegalArgumentException when the bytes are no totals
-     */
-    void addPart(byte[] part) {
+    @Override
+    public void take(byte[] part) {
         RequestTotals read = RequestTotals.decode(part);
         RequestTotals all = begun(read.projection());
         if (all.projection().equals(read.projection())) {
             all.merge(read);
             fresh(all).merge(read);
         }
-        arrived += read.records();
-    }
-
-    /** Takes a sender's word on how many records are in its totals. */
-    void expect(long records) {
-        sent += records;
-    }
-
-    /** Returns whether all totals of every sender are in. */
-    boolean isComplete() {
-        return sent == arrived;
     }
 
     /** Returns what is kept, rows that waited too; null where nothing came. */
-    @Nullable
-    RequestTotals totals() {
+    @Override
+    public @Nullable RequestTotals value() {
         drain();
         return totals;
     }
 
-    long sent() {
-        return sent;
-    }
-
-    long arrived() {
-        return arrived;
-    }
-
-    /** Returns the bytes of what is kept. */
-    long bytes() {
+    @Override
+    public long bytes() {
         return totals == null ? 0 : totals.bytes();
     }
 
-    /** Returns all of it, in parts that become records. */
-    List<byte[]> parts() {
+    @Override
+    public List<byte[]> encode() {
         drain();
         return totals == null ? List.of() : totals.encode(RowSample.RECORD_PART_BYTES);
     }
 
-    /** The bytes that are to be stored now. */
-    record Stored(boolean anew, List<byte[]> parts) {}
-
-    /**
-     * Returns increments, or everything anew where most of what is stored would be history; it counts as stored from
-     * now on.
-     */
-    Stored store() {
+    @Override
+    public void store(PartSlots slots) {
         drain();
         RequestTotals all = totals;
         RequestTotals fresh = unstored;
         if (all == null || fresh == null) {
-            return new Stored(false, List.of());
+            return;
         }
         unstored = null;
-        boolean anew = storedWeight + weight(fresh) > 2 * all.size() + FEW;
-        RequestTotals written = anew ? all : fresh;
-        storedWeight = weight(written) + (anew ? 0 : storedWeight);
-        return new Stored(anew, written.encode(RowSample.RECORD_PART_BYTES));
+        if (storedWeight + weight(fresh) > 2 * all.size() + FEW) {
+            storedWeight = weight(all);
+            slots.replace(encode());
+        } else {
+            storedWeight += weight(fresh);
+            slots.append(fresh.encode(RowSample.RECORD_PART_BYTES));
+        }
     }
 
-    /** Takes in a part that was stored. */
-    void load(byte[] part) {
+    @Override
+    public void load(byte[] part) {
         RequestTotals read = RequestTotals.decode(part);
         begun(read.projection()).merge(read);
         storedWeight += weight(read);
-    }
-
-    /** Takes in the counts that were stored. */
-    void loaded(long itsSent, long itsArrived) {
-        sent = itsSent;
-        arrived = itsArrived;
     }
 
     private static int weight(RequestTotals totals) {

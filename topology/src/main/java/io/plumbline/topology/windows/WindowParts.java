@@ -1,0 +1,37 @@
+package io.plumbline.topology.windows;
+
+import java.util.HashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** What the panes of one window have collected, added up: one value of each {@link PaneParts} that its site has. */
+public final class WindowParts {
+
+    /** Holds nothing. */
+    static final WindowParts NONE = new WindowParts(Map.of());
+
+    private final Map<PartKind<?>, Object> values;
+
+    private WindowParts(Map<PartKind<?>, Object> values) {
+        this.values = values;
+    }
+
+    <V> WindowParts with(PartKind<V> kind, @Nullable V value) {
+        if (value == null) {
+            return this;
+        }
+        Map<PartKind<?>, Object> more = new HashMap<>(values);
+        more.put(kind, value);
+        return new WindowParts(more);
+    }
+
+    <V> WindowParts withSum(PartKind<V> kind, PaneSite site, Iterable<Pane> panes) {
+        return with(kind, kind.sum(site, panes));
+    }
+
+    /** Returns the sum of a part; null where the site has none. */
+    @SuppressWarnings("unchecked") // with puts only values of the kind's type
+    public <V> @Nullable V get(PartKind<V> kind) {
+        return (V) values.get(kind);
+    }
+}
