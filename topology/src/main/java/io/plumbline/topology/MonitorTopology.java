@@ -15,6 +15,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
+import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.joining.JoinStage;
 import io.plumbline.topology.kafka.NextOffsets;
@@ -138,24 +139,24 @@ public final class MonitorTopology {
         topology.addSource(begin(config.from()), "activations", eventTime(), in, in, topics.activations());
         Map<String, SiteShape> shapes =
                 mapValues(sites, site -> shape(site).keepingRequests(probes.containsKey(site.site())));
+        RefusedRecords refused = new RefusedRecords("dead-letters", prepared.largestDeadLetter(), listeners.ingest());
         ProcessorSupplier<byte[], byte[], Object, Object> ingest = IngestTask.supplier(
                 shapes,
                 config.limits(),
                 windows.admission(config.limits().requestsPerWindow()),
                 listeners.ingest(),
                 "accumulate",
-                "dead-letters",
-                prepared.largestDeadLetter());
+                refused);
         List<String> readers = new ArrayList<>();
         if (JoinStage.isNeeded(shapes)) {
             ProcessorSupplier<byte[], byte[], Object, Object> join = JoinStage.supplier(
                     shapes,
                     config.limits(),
-                    new JoinStage.Nodes("ingest", "accumulate", "dead-letters", prepared.largestDeadLetter()),
+                    new JoinStage.Nodes("ingest", "accumulate"),
                     windows,
                     config.store(),
                     changelog,
-                    listeners.ingest(),
+                    refused,
                     listeners.windows());
             topology.addProcessor(
                     "join", repeats.counting(offsets.guarding(Input.ACTIVATIONS, join, changelog)), "activations");

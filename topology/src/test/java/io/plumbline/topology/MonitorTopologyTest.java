@@ -17,6 +17,7 @@ import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.broker.StreamsSettings;
+import io.plumbline.topology.ingest.RefusedRecords;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -195,6 +196,29 @@ class MonitorTopologyTest extends MonitoredStream {
         assertEquals(7, report.get("decoder_version").asLong());
         assertTrue(report.get("reconstruction_fvu").asDouble() > 0.9, report.toString());
         assertTrue(report.get("reconstruction_fvu_trained").asDouble() < 0.01, report.toString());
+    }
+
+    @Test
+    void recordsThatAreRefusedAreInTheLogOnceForTheirReason() {
+        Logger logger = (Logger) LoggerFactory.getLogger(RefusedRecords.class);
+        ListAppender<ILoggingEvent> log = new ListAppender<>();
+        log.start();
+        logger.addAppender(log);
+        try {
+            for (int i = 0; i < 3; i++) {
+                stream.send(config.topics().activations(), "nobody", new byte[8], T0);
+                stream.send(config.topics().activations(), WatchedFolder.SITE, new byte[8], T0);
+            }
+        } finally {
+            logger.detachAppender(log);
+        }
+        assertEquals(6, stream.read(config.topics().deadLetters()).size());
+        assertEquals(
+                List.of("WARN unknown_site", "WARN malformed"),
+                log.list.stream()
+                        .map(event -> event.getLevel() + " "
+                                + event.getFormattedMessage().replaceAll("(?s).* reason=(\\w+) .*", "$1"))
+                        .toList());
     }
 
     @Test

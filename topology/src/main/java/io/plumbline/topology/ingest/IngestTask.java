@@ -21,8 +21,7 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
     private final Admission admission;
     private final IngestListener listener;
     private final String accepted;
-    private final String deadLetters;
-    private final int largestDeadLetter;
+    private final RefusedRecords refused;
 
     private IngestTask(
             ProcessorContext<Object, Object> context,
@@ -31,16 +30,14 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
             Admission admission,
             IngestListener listener,
             String accepted,
-            String deadLetters,
-            int largestDeadLetter) {
+            RefusedRecords refused) {
         this.context = context;
         this.reader = reader;
         this.limits = limits;
         this.admission = admission;
         this.listener = listener;
         this.accepted = accepted;
-        this.deadLetters = deadLetters;
-        this.largestDeadLetter = largestDeadLetter;
+        this.refused = refused;
     }
 
     /** Returns the stage with as many records in a pane as come. */
@@ -49,24 +46,15 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
             Limits limits,
             IngestListener listener,
             String accepted,
-            String deadLetters,
-            int largestDeadLetter) {
-        return supplier(
-                sites,
-                limits,
-                context -> (record, timestampMs) -> null,
-                listener,
-                accepted,
-                deadLetters,
-                largestDeadLetter);
+            RefusedRecords refused) {
+        return supplier(sites, limits, context -> (record, timestampMs) -> null, listener, accepted, refused);
     }
 
     /**
      * @param limits what is past them is refused
      * @param admissions asked about records that read well
      * @param accepted name of the child node that takes {@link Ingested}
-     * @param deadLetters name of the sink that takes refused bytes
-     * @param largestDeadLetter bytes its topic and producer take in one record
+     * @param refused takes the records that are refused
      */
     public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
             Map<String, SiteShape> sites,
@@ -74,20 +62,12 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
             Admission.Supplier admissions,
             IngestListener listener,
             String accepted,
-            String deadLetters,
-            int largestDeadLetter) {
+            RefusedRecords refused) {
         RecordReader reader = new RecordReader(sites, limits);
         return TaskProcessor.supplier(
                 Set.of(),
-                context -> new IngestTask(
-                        context,
-                        reader,
-                        limits,
-                        admissions.of(context),
-                        listener,
-                        accepted,
-                        deadLetters,
-                        largestDeadLetter));
+                context ->
+                        new IngestTask(context, reader, limits, admissions.of(context), listener, accepted, refused));
     }
 
     @Override
@@ -101,9 +81,9 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
                 throw new Refused(wrong);
             }
             for (Ingested ingested : read) {
-                DeadLetter refusal = admission.refusal(ingested, record.timestamp());
-                if (refusal != null) {
-                    throw new Refused(refusal);
+                DeadLetter excess = admission.refusal(ingested, record.timestamp());
+                if (excess != null) {
+                    throw new Refused(excess);
                 }
             }
             listener.onRead(System.nanoTime() - begin);
@@ -114,13 +94,13 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
                 }
                 context.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
             }
-        } catch (Refused refused) {
-            DeadLetter letter = refused.deadLetter();
+        } catch (Refused refusal) {
             listener.onRead(System.nanoTime() - begin);
-            listener.onDeadLetter(letter.reason());
-            context.forward(
-                    letter.record(record, metadata.topic(), metadata.partition(), metadata.offset(), largestDeadLetter),
-                    deadLetters);
+            refused.take(
+                    context,
+                    record,
+                    refusal.deadLetter(),
+                    new DeadLetter.Place(metadata.topic(), metadata.partition(), metadata.offset()));
         }
     }
 }

@@ -1,7 +1,7 @@
 package io.plumbline.topology.joining;
 
-import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.windows.CommitHook;
@@ -31,10 +31,8 @@ public final class JoinStage {
      *
      * @param whole takes records as bytes, those that came whole and joined ones
      * @param times takes the word that time has come so far for a block
-     * @param deadLetters the sink of refused bytes
-     * @param largestDeadLetter bytes that its topic and producer take in one record
      */
-    public record Nodes(String whole, String times, String deadLetters, int largestDeadLetter) {}
+    public record Nodes(String whole, String times) {}
 
     /** Returns whether records of any of these sites may come in parts. */
     public static boolean isNeeded(Map<String, SiteShape> shapes) {
@@ -47,6 +45,7 @@ public final class JoinStage {
      * @param windows knows which panes have closed
      * @param kind where parts are kept between commits
      * @param logConfig topic settings of the change-log
+     * @param refused takes the parts that are given up
      */
     public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
             Map<String, SiteShape> shapes,
@@ -55,14 +54,14 @@ public final class JoinStage {
             WindowStage windows,
             StoreKind kind,
             Map<String, String> logConfig,
-            IngestListener ingest,
+            RefusedRecords refused,
             WindowListener listener) {
         Map<Bytes, JoinedSite> sites = JoinedSite.byName(shapes);
         CommitHook hook = new CommitHook(PARTS_STORE + "-commit-hook");
         return TaskProcessor.supplier(
                 Set.of(store(kind, logConfig), hook.storeBuilder()),
                 context ->
-                        new JoinTask(context, sites, limits, nodes, ingest, listener, windows.closing(context), hook));
+                        new JoinTask(context, sites, limits, nodes, refused, listener, windows.closing(context), hook));
     }
 
     private static StoreBuilder<KeyValueStore<Bytes, byte[]>> store(StoreKind kind, Map<String, String> logConfig) {

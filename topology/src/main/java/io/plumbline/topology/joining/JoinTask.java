@@ -1,10 +1,10 @@
 package io.plumbline.topology.joining;
 
 import io.plumbline.topology.ingest.DeadLetter;
-import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.RecordReader;
+import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.windows.CommitHook;
 import io.plumbline.topology.windows.StateSize;
@@ -37,7 +37,7 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
     private final Map<Bytes, JoinedSite> sites;
     private final Limits limits;
     private final JoinStage.Nodes nodes;
-    private final IngestListener ingest;
+    private final RefusedRecords refused;
     private final WindowListener listener;
     private final WindowStage.Closing closing;
     private final KnownHeaders known = new KnownHeaders();
@@ -59,7 +59,7 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
             Map<Bytes, JoinedSite> sites,
             Limits limits,
             JoinStage.Nodes nodes,
-            IngestListener ingest,
+            RefusedRecords refused,
             WindowListener listener,
             WindowStage.Closing closing,
             CommitHook hook) {
@@ -67,7 +67,7 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
         this.sites = sites;
         this.limits = limits;
         this.nodes = nodes;
-        this.ingest = ingest;
+        this.refused = refused;
         this.listener = listener;
         this.closing = closing;
         store = new PartStore(context.getStateStore(JoinStage.PARTS_STORE));
@@ -266,12 +266,7 @@ final class JoinTask implements Task<byte @Nullable [], byte @Nullable []> {
     }
 
     private void giveUp(PartRecord part, DeadLetter letter) {
-        ingest.onDeadLetter(letter.reason());
-        DeadLetter.Place place = part.place();
-        context.forward(
-                letter.record(
-                        part.record(), place.topic(), place.partition(), place.offset(), nodes.largestDeadLetter()),
-                nodes.deadLetters());
+        refused.take(context, part.record(), letter, part.place());
     }
 
     private void write() {

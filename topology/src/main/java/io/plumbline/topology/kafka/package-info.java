@@ -8,6 +8,9 @@
  *
  * <p>{@link io.plumbline.topology.kafka.TopicReader} reads committed records outside of Kafka Streams: to the end that
  * a topic had, or on and on.
+ *
+ * <p>{@link io.plumbline.topology.kafka.OncePerMinute} keeps lines that repeat with every record, of Kafka's clients or
+ * of a stage, from filling the log.
  */
 @NullMarked
 package io.plumbline.topology.kafka;

@@ -4,9 +4,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.turbo.TurboFilter;
 import ch.qos.logback.core.spi.FilterReply;
-import java.util.LinkedHashMap;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
+import io.plumbline.topology.kafka.OncePerMinute;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Marker;
@@ -18,30 +16,20 @@ import org.slf4j.Marker;
  * <p>A consumer whose topic was deleted warns at each fetch, thousands of times a second. Whoever reads the log must
  * find the line in which the program says what that means. Lines that differ in a letter are not the same.
  *
- * <p>Memory: the last {@value #REMEMBERED} lines. Thread-safe.
+ * <p>Thread-safe.
  */
 public final class RepeatedWarnings extends TurboFilter {
 
     private static final String KAFKA = "org.apache.kafka.";
-    private static final int REMEMBERED = 256;
-    private static final long QUIET_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-    private final LongSupplier nanoTime;
-    private final Map<String, Long> written = new LinkedHashMap<>() {
-        private static final long serialVersionUID = 1L;
-
-        @Override
-        protected boolean removeEldestEntry(Map.Entry<String, Long> eldest) {
-            return size() > REMEMBERED;
-        }
-    };
+    private final OncePerMinute lines;
 
     public RepeatedWarnings() {
         this(System::nanoTime);
     }
 
     RepeatedWarnings(LongSupplier nanoTime) {
-        this.nanoTime = nanoTime;
+        lines = new OncePerMinute(nanoTime);
     }
 
     @Override
@@ -60,17 +48,6 @@ public final class RepeatedWarnings extends TurboFilter {
                 && level.isGreaterOrEqual(Level.WARN)
                 && logger.getName().startsWith(KAFKA)
                 && level.isGreaterOrEqual(logger.getEffectiveLevel());
-        return mayRepeat && wasWritten(logger.getName() + format) ? FilterReply.DENY : FilterReply.NEUTRAL;
-    }
-
-    private synchronized boolean wasWritten(String line) {
-        long now = nanoTime.getAsLong();
-        Long before = written.get(line);
-        if (before != null && now - before < QUIET_NANOS) {
-            return true;
-        }
-        written.remove(line); // so that it is the newest again
-        written.put(line, now);
-        return false;
+        return mayRepeat && lines.take(logger.getName() + format).isEmpty() ? FilterReply.DENY : FilterReply.NEUTRAL;
     }
 }

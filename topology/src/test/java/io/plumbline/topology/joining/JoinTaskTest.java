@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.windows.CommitHook;
 import io.plumbline.topology.windows.WindowListener;
@@ -35,7 +36,7 @@ import org.junit.jupiter.api.Test;
 class JoinTaskTest {
 
     private static final byte[] SITE = "clt".getBytes(StandardCharsets.UTF_8);
-    private static final JoinStage.Nodes NODES = new JoinStage.Nodes("whole", "times", "letters", 1_000_000);
+    private static final JoinStage.Nodes NODES = new JoinStage.Nodes("whole", "times");
     private static final long T0 = 1_700_000_000_000L;
     private static final Matrix ROWS = new Matrix(2, 2, new double[] {1, 2, 3, 4});
 
@@ -75,7 +76,7 @@ class JoinTaskTest {
                                 Map.of(Bytes.wrap(SITE), site),
                                 Limits.DEFAULT,
                                 NODES,
-                                new IngestListener() {},
+                                new RefusedRecords("letters", 1_000_000, new IngestListener() {}),
                                 new WindowListener() {},
                                 (name, timestampMs) -> closed,
                                 hook))

@@ -9,6 +9,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
@@ -139,7 +140,12 @@ final class MeasuredMonitor {
                 config.topics().activations());
         topology.addProcessor(
                 "ingest",
-                IngestTask.supplier(shapes, config.limits(), silent, "accumulate", "dead-letters", 1_000_000),
+                IngestTask.supplier(
+                        shapes,
+                        config.limits(),
+                        silent,
+                        "accumulate",
+                        new RefusedRecords("dead-letters", 1_000_000, silent)),
                 "activations");
         topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
         topology.addSink("dead-letters", config.topics().deadLetters(), out, out, "ingest");

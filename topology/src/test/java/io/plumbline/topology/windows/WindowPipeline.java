@@ -8,6 +8,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -163,8 +164,7 @@ final class WindowPipeline implements AutoCloseable {
                             stage.admission(MOST_RECORDS),
                             watcher,
                             "accumulate",
-                            "refused",
-                            1_000_000),
+                            new RefusedRecords("refused", 1_000_000, watcher)),
                     "activations-source");
             topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
             topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);

@@ -12,6 +12,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import io.plumbline.wire.MomentTile;
@@ -341,8 +342,7 @@ class WindowStageTest {
                         stage.admission(REQUESTS_PER_WINDOW),
                         ingestListener,
                         "accumulate",
-                        "refused",
-                        1_000_000),
+                        new RefusedRecords("refused", 1_000_000, ingestListener)),
                 "activations-source");
         topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
         topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
