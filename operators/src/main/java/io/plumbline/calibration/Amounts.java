@@ -13,6 +13,9 @@ public final class Amounts {
     private static final double DAY = 24.0 * HOUR;
     private static final double EXACT_UP_TO = 1e15;
 
+    /** So many significant digits tell every two doubles apart. */
+    private static final int LONGEST = 17;
+
     private Amounts() {}
 
     /** Writes how many there are, with the plural that the number asks for: {@code 1 site}, {@code 1,200 sites}. */
@@ -27,6 +30,19 @@ public final class Amounts {
         return (isWhole || Math.abs(value) >= 1e3) && Math.abs(value) < EXACT_UP_TO
                 ? String.format(Locale.ROOT, "%,d", (long) rounded)
                 : String.format(Locale.ROOT, "%.3g", value);
+    }
+
+    /** Writes a number with so many significant digits, or with as many more as tell it from {@code other}. */
+    public static String apart(double value, double other, int digits) {
+        int enough = digits;
+        while (value != other && enough < LONGEST && significant(value, enough).equals(significant(other, enough))) {
+            enough++;
+        }
+        return significant(value, enough);
+    }
+
+    private static String significant(double value, int digits) {
+        return String.format(Locale.ROOT, "%." + digits + "g", value);
     }
 
     /** Writes a time in the largest unit of which there is at least one. */

@@ -1,5 +1,7 @@
 package io.plumbline.calibration;
 
+import io.plumbline.calibration.DriftVerdict.Debounce;
+
 /**
  * Turns the statistic of one window after another into verdicts that do not flicker.
  *
@@ -69,13 +71,14 @@ public record DriftPolicy(int needed, int memory) {
         boolean againstStanding = state.drifted() ? value <= clearLevel : value > threshold;
         DriftState next = state.remembering(againstStanding, memory);
         Transition transition = Transition.NONE;
-        if (Long.bitCount(next.outcomes()) >= needed) {
+        int against = Long.bitCount(next.outcomes());
+        if (against >= needed) {
             next = next.changed();
             transition = next.drifted() ? Transition.BECAME_DRIFTED : Transition.BECAME_ALIGNED;
         }
         DriftVerdict verdict = next.drifted()
-                ? new DriftVerdict.Drifted(value, threshold, basis)
-                : new DriftVerdict.Aligned(value, threshold, basis);
+                ? new DriftVerdict.Drifted(value, threshold, basis, new Debounce(against, needed, clearLevel))
+                : new DriftVerdict.Aligned(value, threshold, basis, new Debounce(against, needed, threshold));
         return new Outcome(next, verdict, transition);
     }
 }

@@ -20,8 +20,17 @@ public sealed interface DriftVerdict {
      */
     String reason(String statistic);
 
+    /**
+     * Counts the windows that speak against the standing of their site.
+     *
+     * @param windows of those that are remembered, this one among them
+     * @param needed as many change the standing
+     * @param level an aligned site's windows count above it, a drifted one's at or below it
+     */
+    record Debounce(int windows, int needed, double level) {}
+
     /** Says that the site is as the baseline has it, or not yet for long enough above the threshold. */
-    record Aligned(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
+    record Aligned(double value, double threshold, @Nullable Basis basis, Debounce debounce) implements DriftVerdict {
         @Override
         public Verdict kind() {
             return Verdict.ALIGNED;
@@ -29,12 +38,15 @@ public sealed interface DriftVerdict {
 
         @Override
         public String reason(String statistic) {
-            return compared(statistic, value, threshold);
+            String compared = compared(statistic, value, threshold);
+            return value > threshold
+                    ? "%s, %d of %d windows needed above it".formatted(compared, debounce.windows(), debounce.needed())
+                    : compared;
         }
     }
 
     /** Says that the site has drifted and not come back below the clear level. */
-    record Drifted(double value, double threshold, @Nullable Basis basis) implements DriftVerdict {
+    record Drifted(double value, double threshold, @Nullable Basis basis, Debounce debounce) implements DriftVerdict {
         @Override
         public Verdict kind() {
             return Verdict.DRIFTED;
@@ -42,7 +54,16 @@ public sealed interface DriftVerdict {
 
         @Override
         public String reason(String statistic) {
-            return compared(statistic, value, threshold);
+            String compared = compared(statistic, value, threshold);
+            return value > threshold
+                    ? compared
+                    : String.format(
+                            Locale.ROOT,
+                            "%s, %d of %d windows needed at or below %.4g",
+                            compared,
+                            debounce.windows(),
+                            debounce.needed(),
+                            debounce.level());
         }
     }
 
@@ -60,12 +81,12 @@ public sealed interface DriftVerdict {
     }
 
     private static String compared(String statistic, double value, double threshold) {
-        return String.format(
-                Locale.ROOT,
-                "%s = %.4g is %s the threshold %.4g",
-                statistic,
-                value,
-                value > threshold ? "above" : "not above",
-                threshold);
+        int digits = 4;
+        return "%s = %s is %s the threshold %s"
+                .formatted(
+                        statistic,
+                        Amounts.apart(value, threshold, digits),
+                        value > threshold ? "above" : "not above",
+                        Amounts.apart(threshold, value, digits));
     }
 }

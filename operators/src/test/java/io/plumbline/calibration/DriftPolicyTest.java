@@ -52,6 +52,23 @@ class DriftPolicyTest {
     }
 
     @Test
+    void aWindowOnTheFarSideOfItsSitesStandingSaysHowManyMoreAreNeeded() {
+        DriftPolicy policy = DriftPolicy.STANDARD;
+        Threshold.Level clear = new Threshold.Level.Known(3.0, null);
+        DriftPolicy.Outcome first = policy.judge(DriftState.INITIAL, 4.5, LEVEL, clear);
+        assertEquals(
+                "kl = 4.500 is above the threshold 4.000, 1 of 2 windows needed above it",
+                first.verdict().reason("kl"));
+        DriftPolicy.Outcome second = policy.judge(first.state(), 4.00001, LEVEL, clear);
+        assertEquals(
+                "kl = 4.00001 is above the threshold 4.00000", second.verdict().reason("kl"));
+        DriftPolicy.Outcome between = policy.judge(second.state(), 3.5, LEVEL, clear);
+        assertEquals(
+                "kl = 3.500 is not above the threshold 4.000, 0 of 2 windows needed at or below 3.000",
+                between.verdict().reason("kl"));
+    }
+
+    @Test
     void undecidedWindowsNeitherCountNorReset() {
         DriftPolicy twoOfTwo = new DriftPolicy(2, 2);
         assertEquals("AUUDUDA", verdicts(twoOfTwo, "5 ? ? 5 ? 3 3"));

@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.geometry.Statistic;
-import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +17,9 @@ public record Headline(String statistic, @Nullable Double overThreshold) {
 
     /** The name in sentences of the statistic whose name in a configuration is long. */
     private static final String FVU = "FVU";
+
+    /** Significant digits, more where these would say that the value is its threshold. */
+    private static final int DIGITS = 3;
 
     static Headline of(String statistic, @Nullable Double value, @Nullable Double threshold) {
         return new Headline(
@@ -34,6 +37,6 @@ public record Headline(String statistic, @Nullable Double overThreshold) {
         String name = statistic.equals(Statistic.RECONSTRUCTION_FVU_TRAINED.label()) ? FVU : statistic;
         return overThreshold == null
                 ? "no value over a threshold, by " + name
-                : String.format(Locale.ROOT, "%.3g of the threshold, by %s", overThreshold, name);
+                : "%s of the threshold, by %s".formatted(Amounts.apart(overThreshold, 1.0, DIGITS), name);
     }
 }

@@ -6,7 +6,14 @@ export function number(value, digits = 3) {
   if (value === null || value === undefined) return "–";
   if (value === 0) return "0";
   const size = Math.abs(value);
-  return size >= 1e6 || size < 1e-3 ? value.toExponential(2) : value.toFixed(digits);
+  return size >= 1e6 || size < 1e-3 ? value.toExponential(Math.max(2, digits - 1)) : value.toFixed(digits);
+}
+
+/** Writes a number with as many digits as tell it from another one. */
+export function apart(value, other, digits = 3) {
+  let enough = digits;
+  while (value !== other && enough < 15 && number(value, enough) === number(other, enough)) enough += 1;
+  return number(value, enough);
 }
 
 export const percent = (value) => (value === null || value === undefined ? "–" : (100 * value).toFixed(1) + " %");

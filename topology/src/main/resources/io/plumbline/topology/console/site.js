@@ -4,7 +4,7 @@ import { decoders } from "./decoders.js";
 import { h } from "./dom.js";
 import { features } from "./features.js";
 import { get, Refresh, siteUrl } from "./feed.js";
-import { ago, count, decoder, moment, number, percent, span, time, words } from "./format.js";
+import { ago, apart, count, decoder, moment, number, percent, span, time, words } from "./format.js";
 import { badge } from "./sites.js";
 import { requests, spectrum } from "./spectrum.js";
 import { windowTable } from "./windows.js";
@@ -253,7 +253,7 @@ export class SitePage {
 
 function figures(w, s) {
   return [
-    [`${words(w.trigger)} over its threshold`, number(w.over_threshold, 2), ` ${number(w.trigger_value)} of ${number(w.threshold)}`],
+    [`${words(w.trigger)} over its threshold`, apart(w.over_threshold, 1, 2), ` ${apart(w.trigger_value, w.threshold)} of ${apart(w.threshold, w.trigger_value)}`],
     ["gap", number(w.faithfulness_gap), ` of ${number(w.largest_gap, 2)} at most`],
     ["bounds", `${number(w.gap_lower_bound, 2)} – ${number(w.gap_upper_bound, 2)}`, w.gap_upper_bound_vacuous ? " upper says nothing" : null],
     ["request shift", number(w.request_shift, 2)],

@@ -18,6 +18,16 @@ class HeadlineTest {
     }
 
     @Test
+    void aNumberBesideItsThresholdHasAsManyDigitsAsTellItFromOne() {
+        assertEquals(
+                "1.001 of the threshold, by kl", Headline.of("kl", 1.0013, 1.0).sentence());
+        assertEquals(
+                "0.9999996 of the threshold, by kl",
+                Headline.of("kl", 0.9999996, 1.0).sentence());
+        assertEquals("1.00 of the threshold, by kl", Headline.of("kl", 1.0, 1.0).sentence());
+    }
+
+    @Test
     void thereIsNoneWithoutAValueOrAThresholdThatCanBeDividedBy() {
         assertNull(Headline.of("kl", null, 5.0).overThreshold());
         assertNull(Headline.of("kl", 1.0, null).overThreshold());
