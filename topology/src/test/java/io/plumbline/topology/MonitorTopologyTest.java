@@ -171,6 +171,7 @@ class MonitorTopologyTest extends MonitoredStream {
         send(QUIET, seed -> Matrix.zeros(WatchedFolder.ROWS, WatchedFolder.WIDTH), QUIET);
         JsonNode zeros = reports().get(1);
         assertEquals("undecided", zeros.get("verdict").asText());
+        assertTrue(zeros.get("over_threshold").isNull(), zeros.toString());
         assertTrue(zeros.get("faithfulness_gap").isNull(), zeros.toString());
         assertTrue(zeros.get("undefined").has("faithfulness_gap"), zeros.toString());
         assertFalse(zeros.toString().contains("NaN") || zeros.toString().contains("Infinity"), zeros.toString());

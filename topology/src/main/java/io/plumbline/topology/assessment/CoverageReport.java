@@ -52,9 +52,4 @@ public record CoverageReport(
         return String.format(
                 Locale.ROOT, "%.0f %% of the tokens were %s, %.0f %% expected", 100 * share, what, 100 * expected);
     }
-
-    /** Returns the sentence with the moved coverage at its end; the sentence alone where it has not moved. */
-    static String naming(@Nullable CoverageReport coverage, String sentence) {
-        return coverage == null || coverage.moved() == null ? sentence : sentence + "; " + coverage.moved();
-    }
 }

@@ -153,9 +153,9 @@ public record DriftCause(String kind, List<Change> changes, String sentence) {
                                 + most.stream().map(Change::words).collect(Collectors.joining("; ")));
     }
 
-    /** Returns the sentence with the cause at its end; the sentence alone where no producer says anything. */
-    String naming(String reason) {
-        return kind.equals(UNKNOWN.kind) ? reason : reason + "; " + sentence;
+    /** Returns whether any producer says where its rows come from. */
+    boolean isKnown() {
+        return !kind.equals(UNKNOWN.kind);
     }
 
     /** The value that most windows had before this time, or null. */

@@ -434,7 +434,6 @@ final class SiteJudge {
         Provenance baseline = site.baseline().provenance();
         RequestTotals totals = window.requestTotals();
         List<WorstRequest> worst = WorstRequest.of(requests, deciding.statistic());
-        String reason = verdict.reason(deciding.statistic());
         return new WindowReport(
                 window.site(),
                 window.startMs(),
@@ -446,9 +445,7 @@ final class SiteJudge {
                 window.momentRecords(),
                 worst,
                 verdict.kind(),
-                cause == null
-                        ? reason
-                        : cause.naming(CoverageReport.naming(coverage, WorstRequest.naming(worst, reason))),
+                verdict.reason(deciding.statistic()),
                 deciding.statistic(),
                 deciding.value(),
                 deciding.threshold(),
@@ -540,9 +537,10 @@ final class SiteJudge {
         String reason = warned.verdict().reason(statistic);
         boolean byRequests =
                 Statistic.find(statistic).filter(Statistic::scoresRequests).isPresent();
-        return byRequests && warned.verdict() instanceof DriftVerdict.Drifted
-                ? WorstRequest.naming(WorstRequest.of(requests, statistic), reason)
-                : reason;
+        List<WorstRequest> worst = byRequests && warned.verdict() instanceof DriftVerdict.Drifted
+                ? WorstRequest.of(requests, statistic)
+                : List.of();
+        return worst.isEmpty() ? reason : reason + "; " + WorstRequest.sentence(worst);
     }
 
     private static @Nullable Double fvu(Reconstruction reconstruction) {

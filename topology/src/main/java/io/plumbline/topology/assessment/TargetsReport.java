@@ -52,15 +52,12 @@ public record TargetsReport(
                 blocks);
     }
 
-    /** Returns the number that stands for the window of all target layers. */
-    public Headline headline() {
-        return Headline.of(trigger, triggerValue, threshold);
-    }
-
     /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
     @JsonProperty("over_threshold")
     @Nullable
     Double overThreshold() {
-        return headline().overThreshold();
+        return verdict == Verdict.UNDECIDED
+                ? null
+                : Headline.of(trigger, triggerValue, threshold).overThreshold();
     }
 }

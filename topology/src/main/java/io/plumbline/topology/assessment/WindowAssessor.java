@@ -18,6 +18,7 @@ import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -155,7 +156,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             LOG.warn(
                     "site {} has drifted, {}, window from {}: {}",
                     report.site(),
-                    report.headline().sentence(),
+                    Objects.requireNonNull(report.headline()).sentence(),
                     start,
                     report.reason());
         } else {

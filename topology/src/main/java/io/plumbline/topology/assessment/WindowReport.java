@@ -6,6 +6,7 @@ import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED};
  *     empty where none was scored, null in reports of versions before it
  * @param verdict what the window says about the site
- * @param reason a sentence for the verdict; while the site is drifted it names the farthest requests, if any was scored
+ * @param reason one clause for the verdict; {@link #details} go with it
  * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
  * @param triggerValue its value; null where undefined
  * @param threshold the value it must exceed
@@ -107,15 +108,30 @@ public record WindowReport(
         @Nullable Spectrum spectrum,
         @JsonUnwrapped GapAssessment geometry) {
 
-    /** Returns the number that stands for the window. */
-    public Headline headline() {
-        return Headline.of(trigger, triggerValue, threshold);
+    /** Returns the number that stands for the window; null where it is undecided, since no number decides it. */
+    public @Nullable Headline headline() {
+        return verdict == Verdict.UNDECIDED ? null : Headline.of(trigger, triggerValue, threshold);
     }
 
     /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
     @JsonProperty("over_threshold")
-    @Nullable
-    Double overThreshold() {
-        return headline().overThreshold();
+    public @Nullable Double overThreshold() {
+        Headline headline = headline();
+        return headline == null ? null : headline.overThreshold();
+    }
+
+    /** Returns sentences on what came with the drift, for people; empty while the site is not drifted. */
+    public List<String> details() {
+        if (cause == null) {
+            return List.of();
+        }
+        List<String> details = new ArrayList<>();
+        if (worstRequests != null && !worstRequests.isEmpty()) {
+            details.add(WorstRequest.sentence(worstRequests));
+        }
+        if (cause.isKnown()) {
+            details.add(cause.sentence());
+        }
+        return details;
     }
 }

@@ -50,9 +50,9 @@ public record WorstRequest(String request, long rows, double score, double pValu
                 .toList();
     }
 
-    /** Returns the sentence with the farthest requests at its end; the sentence alone where there are none. */
-    static String naming(List<WorstRequest> worst, String sentence) {
-        return worst.isEmpty() ? sentence : sentence + "; the requests with most of the evidence: " + names(worst);
+    /** Returns the names of the first few in a sentence. */
+    static String sentence(List<WorstRequest> worst) {
+        return "the requests with most of the evidence: " + names(worst);
     }
 
     /** Returns the names of the first few with their shares of the evidence. */

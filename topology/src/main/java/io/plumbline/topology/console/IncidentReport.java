@@ -78,6 +78,12 @@ public final class IncidentReport {
                                 decoder(first.decoderVersion()),
                                 decoder(last.decoderVersion())));
         page.element("p class=\"reason\"", "Last window: " + last.verdict() + ". " + last.reason() + ".");
+        last.details()
+                .forEach(detail ->
+                        page.element("p", Character.toUpperCase(detail.charAt(0)) + detail.substring(1) + "."));
+        if (last.coverage() != null && last.coverage().moved() != null) {
+            page.element("p", "Coverage moved: " + last.coverage().moved() + ".");
+        }
         charts(page, windows);
         adaptations(page);
         requests(page);

@@ -7,6 +7,7 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.assessment.Breakdown;
 import io.plumbline.topology.assessment.CoverageReport;
+import io.plumbline.topology.assessment.Headline;
 import io.plumbline.topology.assessment.WindowReport;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -20,7 +21,9 @@ import org.jspecify.annotations.Nullable;
  * One window as a chart needs it. In JSON its keys are those of {@link WindowReport} where both have them, every {@link
  * Statistic} among them; a number that is undefined in the window is null.
  *
- * @param headline how many times its threshold the deciding statistic is, and which, in words
+ * @param details what goes with the reason, a sentence each
+ * @param headline how many times its threshold the deciding statistic is, and which, in words; null where the window is
+ *     undecided
  * @param statistics those that trigger or warn, each with its threshold
  * @param numbers the statistics that exist in the window; flat in JSON, see {@link #flat()}
  * @param reconstructionFvu of the decoder in service
@@ -34,11 +37,12 @@ public record WindowPoint(
         long requests,
         Verdict verdict,
         String reason,
+        List<String> details,
         String trigger,
         @Nullable Double triggerValue,
         @Nullable Double threshold,
         @Nullable Double overThreshold,
-        String headline,
+        @Nullable String headline,
         @JsonIgnore Map<Statistic, Double> numbers,
         @Nullable Double gapThreshold,
         @Nullable Boolean gapUpperBoundVacuous,
@@ -64,11 +68,13 @@ public record WindowPoint(
 
     public WindowPoint {
         numbers = Collections.unmodifiableMap(numbers);
+        details = List.copyOf(details);
         statistics = List.copyOf(statistics);
     }
 
     static WindowPoint of(WindowReport report) {
         GapAssessment geometry = report.geometry();
+        Headline headline = report.headline();
         return new WindowPoint(
                 report.windowStartMs(),
                 report.windowEndMs(),
@@ -77,11 +83,12 @@ public record WindowPoint(
                 report.requests(),
                 report.verdict(),
                 report.reason(),
+                report.details(),
                 report.trigger(),
                 report.triggerValue(),
                 report.threshold(),
-                report.headline().overThreshold(),
-                report.headline().sentence(),
+                report.overThreshold(),
+                headline == null ? null : headline.sentence(),
                 numbers(geometry),
                 gapThreshold(report),
                 geometry.isVacuous(Statistic.GAP_UPPER_BOUND),

@@ -36,10 +36,7 @@ final class WindowValues {
                 .set(WindowMetric.BASELINE_CREATED, seconds(report.baselineCreatedMs()))
                 .set(WindowMetric.BASELINE_REVISION, report.baselineRevision())
                 .set(WindowMetric.DECIDING, report.trigger(), report.triggerValue())
-                .set(
-                        WindowMetric.OVER_THRESHOLD,
-                        report.trigger(),
-                        report.headline().overThreshold())
+                .set(WindowMetric.OVER_THRESHOLD, report.trigger(), report.overThreshold())
                 .set(WindowMetric.WARNING, warning(report))
                 .set(WindowMetric.FVU, "active", report.reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())

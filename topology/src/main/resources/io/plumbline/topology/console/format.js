@@ -44,5 +44,5 @@ export const words = (name) => name.replaceAll("_", " ").replace("fvu", "FVU");
 
 export const decoder = (version) => (version === 0 ? "trained" : `v${version}`);
 
-/** How many times its threshold the deciding statistic is, and which: what the log and the alerts say. */
-export const headline = (w) => words(w.headline);
+/** How many times its threshold the deciding statistic is, and which; nothing where the window is undecided. */
+export const headline = (w) => (w.headline === null ? "" : words(w.headline));

@@ -110,6 +110,7 @@ export class SitePage {
         w && h("span", { class: "quiet" }, s.since_ms === w.window_end_ms ? `newest window ended ${moment(w.window_end_ms)}`
           : `since the window that ended ${moment(s.since_ms)}; the newest ended ${moment(w.window_end_ms)}`)),
       w && h("p", { class: "reason" }, words(w.reason)),
+      w?.details.length > 0 && h("ul", { class: "reason" }, w.details.map((detail) => h("li", null, detail))),
       w?.warning && w.warning !== "aligned" && h("p", { class: "warn" }, `Warning (${w.warning}): ${w.warning_reason}.`),
       w?.coverage?.moved && h("p", { class: "warn" }, `Coverage moved: ${w.coverage.moved}.`),
       w?.energy_warning && h("p", { class: "warn" }, `Warning: ${w.energy_warning}.`),

@@ -42,9 +42,13 @@ class JudgedRequestsTest extends JudgedWindows {
         assertTrue(report.worstRequests().get(0).share() > 0.3, () -> report.worstRequests()
                 .toString());
         assertEquals(WatchedFolder.ROWS, report.worstRequests().get(0).rows());
+        assertFalse(report.reason().contains(";"), report.reason());
+        assertEquals(1, report.details().size(), report.details().toString());
         assertTrue(
-                report.reason().matches(".*; the requests with most of the evidence: chat-[37] \\(.*chat-[37] \\(.*"),
-                report.reason());
+                report.details()
+                        .get(0)
+                        .matches("the requests with most of the evidence: chat-[37] \\(.*chat-[37] \\(.*"),
+                report.details().toString());
         assertTrue(report.geometry().value(Statistic.WORST_REQUEST).isPresent());
         assertTrue(report.geometry().value(Statistic.REQUEST_FVU).isPresent());
         String json = new String(Json.bytes(report), StandardCharsets.UTF_8);
@@ -58,12 +62,13 @@ class JudgedRequestsTest extends JudgedWindows {
                 judge.judge(mixed(record -> true), SiteMemory.initial(), null).report();
         assertEquals(Verdict.DRIFTED, drifted.verdict(), drifted.reason());
         assertTrue(
-                drifted.reason().matches("faithfulness_gap = .*; the requests with most of the evidence: chat-.*"),
+                drifted.reason().matches("faithfulness_gap = [0-9.]+ is above the threshold [0-9.]+"),
                 drifted.reason());
+        assertTrue(drifted.details().get(0).startsWith("the requests with most of the evidence: chat-"));
         WindowReport quiet =
                 judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
         assertEquals(Verdict.ALIGNED, quiet.verdict());
-        assertFalse(quiet.reason().contains("evidence"), quiet.reason());
+        assertEquals(List.of(), quiet.details());
     }
 
     @Test

@@ -92,6 +92,7 @@ class ConsoleTest {
         SiteHistory history = SiteHistory.of("blocks.7").with(ConsoleReports.undecided("blocks.7", 0), 3, 0);
         WindowPoint point = history.windows().get(0);
         assertEquals(Verdict.UNDECIDED, point.verdict());
+        assertNull(point.headline());
         assertNull(point.gapThreshold());
         assertNull(point.threshold());
     }

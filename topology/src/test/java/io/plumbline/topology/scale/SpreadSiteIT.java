@@ -57,11 +57,10 @@ class SpreadSiteIT {
     private static final long SIZE_MS = 2_000;
     private static final int SAMPLE = 20;
 
-    /** Scores of requests need the rows of every request, and a reason may name some. */
+    /** Scores of requests need the rows of every request. */
     private static final List<String> NOT_OF_MOMENTS = List.of(
             "moment_records",
             "undefined",
-            "reason",
             "request_shift",
             "worst_request",
             "worst_requests",
