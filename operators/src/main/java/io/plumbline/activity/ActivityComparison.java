@@ -104,8 +104,8 @@ public final class ActivityComparison {
             return ActivityChanges.undefined(
                     window.rows(),
                     window.requests(),
-                    "rows of one request are alike: the window's sampled rows are of %d requests, the baseline's of %d, expected %d or more"
-                            .formatted(window.requests(), clean.requests(), FEWEST_REQUESTS));
+                    "rows of one request are alike: expected rows of %d or more requests, the window's sample has rows of %d and the baseline's of %d"
+                            .formatted(FEWEST_REQUESTS, window.requests(), clean.requests()));
         }
         return changes(clean, window, most);
     }

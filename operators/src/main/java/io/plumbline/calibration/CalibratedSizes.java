@@ -201,12 +201,12 @@ final class CalibratedSizes {
             return missing;
         }
         String calibrated = baseline.samples().stream()
-                .map(sample -> "%d rows, rank %d".formatted(sample.rowsPerWindow(), sample.rank()))
+                .map(sample -> "%s, rank %d".formatted(Amounts.count(sample.rowsPerWindow(), "row"), sample.rank()))
                 .collect(Collectors.joining("; "));
         return new Level.Unknown(
-                "the window has %d rows and rank %d, the baseline's clean windows are of %s: %s; run `plumbline baseline --rank %d --window-rows %d`, or set a number"
+                "the window has %s and rank %d, the baseline's clean windows are of %s: %s; run `plumbline baseline --rank %d --window-rows %d`, or set a number"
                         .formatted(
-                                rows,
+                                Amounts.count(rows, "row"),
                                 rank,
                                 calibrated.isEmpty() ? "no size" : calibrated,
                                 sizes.isEmpty()

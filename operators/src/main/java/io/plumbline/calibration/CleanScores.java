@@ -126,8 +126,11 @@ final class CleanScores {
     Level level(String statistic, Threshold threshold, int rank, int dimension) {
         Level level = threshold.level(rank, dimension, clean(statistic));
         if (level instanceof Level.Known known && !Double.isFinite(known.value())) {
-            return new Level.Unknown("%d clean windows of %d rows are too few to judge %d statistics together"
-                    .formatted(clean(statistic).windows(), rowsPerWindow, statistics.size()));
+            return new Level.Unknown("%s of %s: too few to judge %s together"
+                    .formatted(
+                            Amounts.count(clean(statistic).windows(), "clean window"),
+                            Amounts.count(rowsPerWindow, "row"),
+                            Amounts.count(statistics.size(), "statistic")));
         }
         return level;
     }

@@ -120,7 +120,9 @@ public final class DriftJudge {
     public DriftPolicy.Outcome judge(DriftState state, GapAssessment window) {
         if (window.rows() < minimumRows) {
             return policy.undecided(
-                    state, "the window has %d rows, at least %d are asked for".formatted(window.rows(), minimumRows));
+                    state,
+                    "the window has %s, at least %s are asked for"
+                            .formatted(Amounts.count(window.rows(), "row"), Amounts.number(minimumRows)));
         }
         Reading reading = deciding(state, readings(window));
         Double value = reading.value();

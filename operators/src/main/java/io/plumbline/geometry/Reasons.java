@@ -11,7 +11,7 @@ final class Reasons {
 
     static @Nullable String moment(String whose, long rows, ActiveSubspace active) {
         if (rows < active.rank()) {
-            return "%s has %d rows: a subspace of rank %d needs at least as many".formatted(whose, rows, active.rank());
+            return "%s has too few rows (%d) for a subspace of rank %d".formatted(whose, rows, active.rank());
         }
         return eigenspace(whose, active);
     }

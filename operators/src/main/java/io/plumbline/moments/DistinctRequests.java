@@ -65,8 +65,13 @@ public record DistinctRequests(
     /** Says how many requests there are, as in "9 distinct requests (11 more are copies of others)". */
     public String count() {
         return repeats == 0
-                ? "%d distinct requests".formatted(requests)
-                : "%d distinct requests (%d more are copies of others)".formatted(requests, repeats);
+                ? "%d distinct request%s".formatted(requests, requests == 1 ? "" : "s")
+                : "%d distinct request%s (%d more %s)"
+                        .formatted(
+                                requests,
+                                requests == 1 ? "" : "s",
+                                repeats,
+                                repeats == 1 ? "is a copy of another" : "are copies of others");
     }
 
     private static @Nullable String mixed(List<SampledRow> rows, CleanRequests clean) {

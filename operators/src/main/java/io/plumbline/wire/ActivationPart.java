@@ -68,8 +68,8 @@ public final class ActivationPart {
 
     private static void requireRows(Tensor tensor, int rows, String like) {
         if (rowsOf(tensor) != rows) {
-            throw new ActivationBatchException("tensor \"%s\": shape %s, expected %d rows, as \"%s\" has"
-                    .formatted(tensor.name(), tensor.shape(), rows, like));
+            throw new ActivationBatchException("tensor \"%s\": shape %s, expected as many rows as \"%s\" has, %d"
+                    .formatted(tensor.name(), tensor.shape(), like, rows));
         }
     }
 

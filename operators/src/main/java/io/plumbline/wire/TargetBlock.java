@@ -70,9 +70,15 @@ public record TargetBlock(int target, List<Integer> sources, boolean reproduces)
             Tensor rows = ActivationTensors.matrix(require(blob, ACTIVATIONS_OF + source));
             Tensor first = found.isEmpty() ? rows : found.get(0);
             if (rows.size(0) != first.size(0) || rows.dtype() != first.dtype()) {
-                throw new ActivationBatchException("tensor \"%s\": %s of %s, expected %d rows of %s, as \"%s\" has"
-                        .formatted(
-                                rows.name(), rows.shape(), rows.dtype(), first.size(0), first.dtype(), first.name()));
+                throw new ActivationBatchException(
+                        "tensor \"%s\": %s of %s, expected as many rows as \"%s\" has, %d, of %s"
+                                .formatted(
+                                        rows.name(),
+                                        rows.shape(),
+                                        rows.dtype(),
+                                        first.name(),
+                                        first.size(0),
+                                        first.dtype()));
             }
             found.add(rows);
         }

@@ -170,10 +170,12 @@ class ActivityComparisonTest {
         assertTrue(String.valueOf(
                         ActivityComparison.of(null, RATE).changes(window, ALL).undefined())
                 .contains("run `plumbline baseline` again"));
-        assertTrue(String.valueOf(ActivityComparison.of(baseline, RATE)
-                        .changes(window, ALL)
-                        .undefined())
-                .contains("are of 4 requests, the baseline's of 32, expected 5 or more"));
+        assertTrue(
+                String.valueOf(ActivityComparison.of(baseline, RATE)
+                                .changes(window, ALL)
+                                .undefined())
+                        .contains(
+                                "expected rows of 5 or more requests, the window's sample has rows of 4 and the baseline's of 32"));
         SparseCodes none = SparseCodes.fromDense(Matrix.zeros(0, FEATURES));
         assertEquals(
                 "no row of the window was encoded",

@@ -115,7 +115,7 @@ class CleanScoresTest {
         Level level = CleanScores.of(two, List.of("eta", "residual_energy"))
                 .level("eta", new Threshold.QuantileOfCleanWindows(0.5), 1, 2);
         assertEquals(
-                "2 clean windows of 10 rows are too few to judge 2 statistics together",
+                "2 clean windows of 10 rows: too few to judge 2 statistics together",
                 assertInstanceOf(Level.Unknown.class, level).reason());
     }
 

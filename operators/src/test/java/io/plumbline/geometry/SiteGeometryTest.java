@@ -136,7 +136,7 @@ class SiteGeometryTest {
         GapAssessment report = site(3, rows(1, 50)).assess(SecondMoment.of(rows(2, rows)));
         assertTrue(report.value(Statistic.FAITHFULNESS_GAP).isEmpty());
         assertEquals(
-                "the window has %d rows: a subspace of rank 3 needs at least as many".formatted(rows),
+                "the window has too few rows (%d) for a subspace of rank 3".formatted(rows),
                 report.undefined().get("faithfulness_gap"));
         assertTrue(report.value(Statistic.SECOND_MOMENT_SHIFT).isPresent());
         assertTrue(report.value(Statistic.WHITENED_MEAN_SHIFT).isPresent());

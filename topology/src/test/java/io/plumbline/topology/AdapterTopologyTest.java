@@ -286,7 +286,7 @@ class AdapterTopologyTest {
                 List.of(Outcome.FAILED, Outcome.FAILED, Outcome.FAILED, Outcome.PUBLISHED),
                 reports.stream().map(AdaptationReport::outcome).toList());
         assertTrue(
-                reports.get(0).reason().contains("part 0 of the 1 parts"),
+                reports.get(0).reason().contains("part 0 of the 1 part of"),
                 reports.get(0).reason());
     }
 
@@ -325,7 +325,7 @@ class AdapterTopologyTest {
         send(new AdaptationMessage.Adapt(END, START, 64, CAPACITY, 1));
         AdaptationReport report = reports().get(0);
         assertEquals(Outcome.POOLED, report.outcome());
-        assertTrue(report.reason().startsWith("1 distinct requests, expected at least 16"), report.reason());
+        assertTrue(report.reason().startsWith("1 distinct request, expected at least 16"), report.reason());
     }
 
     @Test

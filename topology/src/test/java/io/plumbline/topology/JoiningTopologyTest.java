@@ -228,7 +228,8 @@ class JoiningTopologyTest {
             String topic = config().topics().activations();
             stream.send(topic, record(1, ACTIVATIONS, T0));
             stream.send(topic, record(1, 1, TARGETS, T0, 7));
-            assertRefused(stream, "tensor \"targets.0\": shape [7, 8], expected 8 rows, as \"activations.0\" has");
+            assertRefused(
+                    stream, "tensor \"targets.0\": shape [7, 8], expected as many rows as \"activations.0\" has, 8");
             stream.send(topic, with(record(1, TARGETS, T0), "another key", "request 1", "8"));
             assertRefused(stream, "a part has another key than the part before");
             stream.send(topic, with(record(1, TARGETS, T0), null, "request 1", "8"));

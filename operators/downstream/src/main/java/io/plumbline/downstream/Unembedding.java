@@ -32,7 +32,7 @@ public record Unembedding(Weights weights) {
                     ? names.iterator().next()
                     : names.stream().filter(NAMES::contains).findFirst().orElse(null);
             if (name == null) {
-                throw new IllegalArgumentException("%s: %d tensors, none of them called %s"
+                throw new IllegalArgumentException("%s: none of its tensors (%d) is called %s"
                         .formatted(
                                 file,
                                 names.size(),

@@ -1,6 +1,7 @@
 package io.plumbline.causal;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.plumbline.calibration.Amounts;
 import io.plumbline.downstream.Attribution;
 import io.plumbline.downstream.DecoderFile;
 import io.plumbline.downstream.FeatureRanking;
@@ -230,12 +231,12 @@ final class CausalCommand implements Callable<Integer> {
             out.println(CausalReport.JSON.writerWithDefaultPrettyPrinter().writeValueAsString(answer));
         } else {
             out.printf(
-                    "%s%s: %d requests, %d rows counted, %d runs of the head in %.1f s%n%n",
+                    "%s%s: %s, %s counted, %s of the head in %.1f s%n%n",
                     definitions,
                     ablating == null ? "" : ", features ranked by " + ablating.ranking(),
-                    requests.count(),
-                    requests.rows() - requests.count(),
-                    opened.runs(),
+                    Amounts.count(requests.count(), "request"),
+                    Amounts.count(requests.rows() - requests.count(), "row"),
+                    Amounts.count(opened.runs(), "run"),
                     seconds);
             report.print(out);
             printNotes(out, report, requests, decoders, ablating);

@@ -1,5 +1,6 @@
 package io.plumbline.topology.adaptation;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
@@ -183,8 +184,8 @@ final class RowPools {
         for (int index = 0; index < window.parts(); index++) {
             byte[] stored = parts.get(key(site, window.endMs(), index));
             if (stored == null || !(AdaptationMessage.decode(stored) instanceof SamplePart part)) {
-                throw new IllegalArgumentException(
-                        "part %d of the %d parts of its sample did not arrive".formatted(index, window.parts()));
+                throw new IllegalArgumentException("part %d of the %s of its sample did not arrive"
+                        .formatted(index, Amounts.count(window.parts(), "part")));
             }
             try {
                 sample.mergeEncoded(part.part());
@@ -195,8 +196,8 @@ final class RowPools {
         }
         List<SampledRow> rows = sample.rows();
         if (rows.isEmpty()) {
-            throw new IllegalArgumentException(
-                    "its sample of %d parts holds no row: expected at least 1".formatted(window.parts()));
+            throw new IllegalArgumentException("its sample of %s holds no row: expected at least 1"
+                    .formatted(Amounts.count(window.parts(), "part")));
         }
         SampledRow first = rows.get(0);
         if (first.activation().length != explainer.inputWidth()

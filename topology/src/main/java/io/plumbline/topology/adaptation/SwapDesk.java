@@ -1,5 +1,6 @@
 package io.plumbline.topology.adaptation;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import java.time.Instant;
@@ -77,8 +78,8 @@ final class SwapDesk {
         long swaps = state.swaps(at, rules);
         if (rules.mode() == SwapRules.Mode.AUTO && swaps >= rules.maxSwaps()) {
             String reason =
-                    "%d decoders went into service within %s before this window's end, max_swaps allows %d: nothing was fitted"
-                            .formatted(swaps, period(), rules.maxSwaps());
+                    "%s went into service within %s before this window's end, max_swaps allows %d: nothing was fitted"
+                            .formatted(Amounts.count(swaps, "decoder"), period(), rules.maxSwaps());
             return AdapterAnswer.said(AdaptationReport.plain(site, at, Outcome.LIMITED, reason, 0));
         }
         return null;
@@ -179,12 +180,12 @@ final class SwapDesk {
         boolean withKl = Double.isFinite(request.klActive()) && Double.isFinite(request.klTrained());
         String figures = String.format(
                 Locale.ROOT,
-                "version %d %s significantly worse than the trained decoder in %d of the %d windows after its swap,"
+                "version %d %s significantly worse than the trained decoder in %d of the %s after its swap,"
                         + " FVU %.4f against %.4f in the last",
                 request.version(),
                 withKl ? "reconstructed, or let the model predict," : "reconstructed",
                 request.worse(),
-                request.windows(),
+                Amounts.count(request.windows(), "window"),
                 request.fvuActive(),
                 request.fvuTrained());
         return withKl

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.assessment.KnownOrigins.Seen;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.time.Instant;
@@ -64,14 +65,14 @@ public record DriftCause(String kind, List<Change> changes, String sentence) {
             String compared = comparison == null ? "" : comparedWith(comparison);
             return String.format(
                     Locale.ROOT,
-                    "%s is %s in %.0f %% of the rows, new since %s; with %s %d of %d windows were drifted%s%s",
+                    "%s is %s in %.0f %% of the rows, new since %s; with %s %d of %s had drifted%s%s",
                     name,
                     value,
                     100 * share,
                     Instant.ofEpochMilli(sinceMs),
                     before,
                     driftedBefore,
-                    windowsBefore,
+                    Amounts.count(windowsBefore, "window"),
                     level,
                     compared);
         }

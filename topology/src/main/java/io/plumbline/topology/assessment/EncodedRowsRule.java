@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.SequentialRule;
@@ -78,12 +79,12 @@ final class EncodedRowsRule {
     private String reason(RowSample sample, int limit) {
         return limit == atMost || !sample.isLimited()
                 ? reason(limit, ofCleanWindows)
-                : "reconstruction is measured on %d rows here and on %d in the baseline's clean windows; moment records brought too few sampled rows, have their producers send more"
-                        .formatted(limit, ofCleanWindows);
+                : "reconstruction is measured on %s here and on %s in the baseline's clean windows; moment records brought too few sampled rows, have their producers send more"
+                        .formatted(Amounts.count(limit, "row"), Amounts.number(ofCleanWindows));
     }
 
     private static String reason(int limit, int ofCleanWindows) {
-        return "reconstruction is measured on %d rows here and on %d in the baseline's clean windows; raise sample.rows or sample.encoded_rows_per_second, or run `plumbline baseline --encoded-rows %d`"
-                .formatted(limit, ofCleanWindows, limit);
+        return "reconstruction is measured on %s here and on %s in the baseline's clean windows; raise sample.rows or sample.encoded_rows_per_second, or run `plumbline baseline --encoded-rows %d`"
+                .formatted(Amounts.count(limit, "row"), Amounts.number(ofCleanWindows), limit);
     }
 }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
@@ -20,8 +21,8 @@ final class MomentRecordsRule {
             return assessment;
         }
         Value undefined = new Value.Undefined(
-                "requests are scored from their rows, and %d records of this window brought moments instead; send rows, or decide by another statistic"
-                        .formatted(window.momentRecords()));
+                "requests are scored from their rows, and %s of this window brought moments instead; send rows, or decide by another statistic"
+                        .formatted(Amounts.count(window.momentRecords(), "record")));
         return assessment.with(Statistic.REQUEST_SHIFT, undefined).with(Statistic.WORST_REQUEST, undefined);
     }
 }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.RequestDetector;
@@ -113,8 +114,9 @@ final class SequentialWatch {
             passedOver = undefined(geometry, statistic);
         }
         if (passedOver == null && cleanScores.length < requestDetector.leastClean()) {
-            passedOver = "the baseline has %d requests, and %d are needed"
-                    .formatted(cleanScores.length, requestDetector.leastClean());
+            passedOver = "the baseline has %s, and %s are needed"
+                    .formatted(
+                            Amounts.count(cleanScores.length, "request"), Amounts.number(requestDetector.leastClean()));
         }
         RequestDetector.Step step =
                 passedOver == null ? requestDetector.next(memory, scores, cleanScores, !drifted) : null;
@@ -147,8 +149,13 @@ final class SequentialWatch {
             return reason;
         }
         if (clean == null) {
-            return "it has %d rows, and there are not %d clean windows of rank %d with as few: run `plumbline baseline --rank %d --window-rows %d`"
-                    .formatted(geometry.rows(), leastClean, geometry.rank(), geometry.rank(), geometry.rows());
+            return "it has %s, and there are not %d clean windows of rank %d with as few: run `plumbline baseline --rank %d --window-rows %d`"
+                    .formatted(
+                            Amounts.count(geometry.rows(), "row"),
+                            leastClean,
+                            geometry.rank(),
+                            geometry.rank(),
+                            geometry.rows());
         }
         return value == null ? undefined(geometry, statistic) : null;
     }
@@ -161,7 +168,8 @@ final class SequentialWatch {
             return "it shares rows with a window that is taken";
         }
         if (geometry.rows() < minimumRows) {
-            return "it has %d rows, at least %d are asked for".formatted(geometry.rows(), minimumRows);
+            return "it has %s, at least %s are asked for"
+                    .formatted(Amounts.count(geometry.rows(), "row"), Amounts.number(minimumRows));
         }
         return null;
     }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.broker;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.config.MonitorConfig;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -245,8 +246,9 @@ public final class TopicReview {
         int partitions = found.partitions().size();
         return partitions == topic.partitions()
                 ? null
-                : "topic \"%s\" has %d partitions, expected %d: a change-log has one a task, and with another number the application does not start; stop all instances and delete it (open windows are lost), or write another application_id; kafka-topics.sh --delete --topic %s"
-                        .formatted(topic.name(), partitions, topic.partitions(), topic.name());
+                : "topic \"%s\" has %s, expected %d: a change-log has one a task, and with another number the application does not start; stop all instances and delete it (open windows are lost), or write another application_id; kafka-topics.sh --delete --topic %s"
+                        .formatted(
+                                topic.name(), Amounts.count(partitions, "partition"), topic.partitions(), topic.name());
     }
 
     private static String words(Sense sense, String expected) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.MaskedRows;
@@ -151,8 +152,11 @@ final class ActivationStream implements Closeable {
         for (Dump dump : dumps) {
             ActivationFile file = dump.file();
             if (file.inputWidth() != explainer.inputWidth()) {
-                throw new UsageException("%s: activations have %d columns, the explainer reads %d"
-                        .formatted(dump.path(), file.inputWidth(), explainer.inputWidth()));
+                throw new UsageException("%s: activations have %s, the explainer reads %s"
+                        .formatted(
+                                dump.path(),
+                                Amounts.count(file.inputWidth(), "column"),
+                                Amounts.number(explainer.inputWidth())));
             }
             if (explainer.isTranscoder() && !file.hasTargets()) {
                 throw new UsageException(
@@ -165,8 +169,11 @@ final class ActivationStream implements Closeable {
                         + " its own input; which of the two was meant?");
             }
             if (file.targetWidth() != explainer.targetWidth()) {
-                throw new UsageException("%s: targets have %d columns, the explainer writes %d"
-                        .formatted(dump.path(), file.targetWidth(), explainer.targetWidth()));
+                throw new UsageException("%s: targets have %s, the explainer writes %s"
+                        .formatted(
+                                dump.path(),
+                                Amounts.count(file.targetWidth(), "column"),
+                                Amounts.number(explainer.targetWidth())));
             }
         }
     }

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
+import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
@@ -63,10 +64,10 @@ final class AdaptationDumps {
         SampleSplit split = SampleSplit.of(distinct.rows(), VALIDATION_SHARE);
         if (split.fit().size() < 2 || split.choose().size() < 2) {
             throw new UsageException(
-                    "--activations: %s, %d rows to fit on and %d to choose by; --profile auto needs several requests"
+                    "--activations: %s, %s to fit on and %d to choose by; --profile auto needs several requests"
                             .formatted(
                                     distinct.count(),
-                                    split.fit().size(),
+                                    Amounts.count(split.fit().size(), "row"),
                                     split.choose().size()));
         }
         if (judge == null && !split.judgeIsIndependent()) {

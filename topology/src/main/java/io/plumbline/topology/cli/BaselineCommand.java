@@ -316,8 +316,8 @@ final class BaselineCommand implements Callable<Integer> {
                             ? "nothing"
                             : "at most " + basis.promise()
                                     + (basis.shortfall() == null ? "" : "; " + basis.shortfall());
-            answer.say("promise, windows of %,d rows, rank %d: %s"
-                    .formatted(sample.rowsPerWindow(), sample.rank(), promise));
+            answer.say("promise, windows of %s, rank %d: %s"
+                    .formatted(Amounts.count(sample.rowsPerWindow(), "row"), sample.rank(), promise));
         }
     }
 

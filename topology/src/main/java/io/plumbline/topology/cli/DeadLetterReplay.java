@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.ingest.KeptLetter;
 import io.plumbline.topology.kafka.TopicReader;
 import java.time.Duration;
@@ -122,7 +123,7 @@ final class DeadLetterReplay {
         try (Progress progress = Progress.of("replaying", reader.offsets(), " letters")) {
             while (!reader.isAtEnd()) {
                 ConsumerRecords<byte[], byte[]> records =
-                        reader.next("%d letters were sent, run it again".formatted(tally.sent()));
+                        reader.next("sent %s, run it again".formatted(Amounts.count(tally.sent(), "letter")));
                 if (!records.isEmpty()) {
                     take(reader, records, producer);
                     progress.advance(records.count());
@@ -164,9 +165,13 @@ final class DeadLetterReplay {
         Throwable cause = failed.getCause() == null ? failed : failed.getCause();
         // Closing the producer gives the transaction up.
         return new IllegalStateException(
-                "the %d letters from %s-%d@%d on were not sent: %s; those before them were. Run it again to go on"
+                "%s from %s-%d@%d on not sent: %s; those before were. Run it again to go on"
                         .formatted(
-                                records.count(), first.topic(), first.partition(), first.offset(), cause.getMessage()),
+                                Amounts.count(records.count(), "letter"),
+                                first.topic(),
+                                first.partition(),
+                                first.offset(),
+                                cause.getMessage()),
                 failed);
     }
 

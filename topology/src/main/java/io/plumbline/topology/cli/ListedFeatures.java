@@ -3,6 +3,7 @@ package io.plumbline.topology.cli;
 import io.plumbline.activity.ActivityChange;
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.assessment.FeatureName;
 import io.plumbline.topology.assessment.FeatureNames;
 import io.plumbline.topology.assessment.Json;
@@ -54,8 +55,11 @@ record ListedFeatures(List<FailingFeature> failing, ActivityChanges activity, Ma
         out.println();
         out.println(
                 activity.undefined() == null
-                        ? "%d features compared: %d less active, %d more active than on the baseline's rows"
-                                .formatted(activity.tested(), activity.lessActive(), activity.moreActive())
+                        ? "%s compared: %d less active, %d more active than on the baseline's rows"
+                                .formatted(
+                                        Amounts.count(activity.tested(), "feature"),
+                                        activity.lessActive(),
+                                        activity.moreActive())
                         : "activity not compared: " + activity.undefined());
         for (ActivityChange change : activity.features()) {
             out.println(String.format(

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.wire.HiddenLayers;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -182,7 +183,8 @@ final class ReplayCommand implements Callable<Integer> {
         if (chosen.dryRun) {
             tally.printAdvice(out);
         }
-        out.println("%s %,d letters of %s".formatted(chosen.dryRun ? "would send" : "sent", tally.sent(), deadLetters));
+        out.println("%s %s of %s"
+                .formatted(chosen.dryRun ? "would send" : "sent", Amounts.count(tally.sent(), "letter"), deadLetters));
         if (tally.sent() > 0) {
             out.println("rows whose window has closed meanwhile are counted as late (plumbline_late_rows_total), not"
                     + " added");
@@ -218,9 +220,9 @@ final class ReplayCommand implements Callable<Integer> {
                     .getOut()
                     .println(String.format(
                             Locale.ROOT,
-                            "sent %,d records, %,d rows to %s in %.1f s (%,.0f rows/s)",
-                            sent.records,
-                            sent.rows,
+                            "sent %s, %s to %s in %.1f s (%,.0f rows/s)",
+                            Amounts.count(sent.records, "record"),
+                            Amounts.count(sent.rows, "row"),
                             target,
                             seconds,
                             sent.rows / seconds));

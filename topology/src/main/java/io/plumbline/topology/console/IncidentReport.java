@@ -232,7 +232,7 @@ public final class IncidentReport {
         page.element("h2", "Features that fell silent or woke up");
         page.element(
                 "p",
-                "In the last window %d features are active less often than on the baseline's rows and %d more often, beyond chance; %d were compared."
+                "Features active less often in the last window than on the baseline's rows, beyond chance: %d; more often: %d; compared: %d."
                         .formatted(changes.lessActive(), changes.moreActive(), changes.tested()));
         page.raw("<table><tr><th>feature<th>direction<th>active in<th>in baseline<th>mean activation<th>in"
                 + " baseline<th>p</tr>");

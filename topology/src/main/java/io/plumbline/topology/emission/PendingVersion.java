@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
 import io.plumbline.wire.Safetensors;
 import java.io.IOException;
@@ -95,8 +96,8 @@ final class PendingVersion implements AutoCloseable {
             return broken;
         }
         if (received.length() > manifest.chunks()) {
-            return "it has a chunk with index %d, its manifest says %d chunks"
-                    .formatted(received.length() - 1, manifest.chunks());
+            return "it has a chunk with index %d, its manifest says %s"
+                    .formatted(received.length() - 1, Amounts.count(manifest.chunks(), "chunk"));
         }
         if (received.cardinality() < manifest.chunks()) {
             return missing(received.cardinality(), manifest);
@@ -104,12 +105,11 @@ final class PendingVersion implements AutoCloseable {
         long bytes = file().size();
         return bytes == manifest.bytes()
                 ? null
-                : "its %d chunks end at byte %d, its manifest says %d"
-                        .formatted(manifest.chunks(), bytes, manifest.bytes());
+                : "its chunks end at byte %d, its manifest says %d".formatted(bytes, manifest.bytes());
     }
 
     static String missing(int found, DecoderManifest manifest) {
-        return "%d of its %d chunks are on the topic".formatted(found, manifest.chunks());
+        return "the topic has %d of its %s".formatted(found, Amounts.count(manifest.chunks(), "chunk"));
     }
 
     String sha256() throws IOException {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.ingest;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.topology.ingest.RecordReader.Refused;
@@ -88,7 +89,10 @@ record MomentChecks(Limits limits) {
     private static void checkWidth(SiteShape shape, String tensor, int found, int expected) throws Refused {
         if (found != expected) {
             throw refused(
-                    Reason.WRONG_WIDTH, shape, "%s has %d columns, the site has %d".formatted(tensor, found, expected));
+                    Reason.WRONG_WIDTH,
+                    shape,
+                    "%s has %s, the site has %s"
+                            .formatted(tensor, Amounts.count(found, "column"), Amounts.number(expected)));
         }
     }
 

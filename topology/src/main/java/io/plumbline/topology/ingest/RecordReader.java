@@ -1,5 +1,6 @@
 package io.plumbline.topology.ingest;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
@@ -249,8 +250,8 @@ public final class RecordReader {
         if (blob.activations().columns() != shape.inputWidth()) {
             throw new Refused(
                     Reason.WRONG_WIDTH,
-                    "site %s: activations have %d columns, the explainer reads %d"
-                            .formatted(shape.site(), blob.activations().columns(), shape.inputWidth()));
+                    "site %s: activations have %s, the explainer reads %s"
+                            .formatted(shape.site(), columns(blob.activations()), Amounts.number(shape.inputWidth())));
         }
         if (!shape.transcoder()) {
             if (targets != null) {
@@ -270,9 +271,13 @@ public final class RecordReader {
         if (targets.columns() != shape.targetWidth()) {
             throw new Refused(
                     Reason.WRONG_WIDTH,
-                    "site %s: targets have %d columns, the explainer writes %d"
-                            .formatted(shape.site(), targets.columns(), shape.targetWidth()));
+                    "site %s: targets have %s, the explainer writes %s"
+                            .formatted(shape.site(), columns(targets), Amounts.number(shape.targetWidth())));
         }
+    }
+
+    private static String columns(EncodedRows rows) {
+        return Amounts.count(rows.columns(), "column");
     }
 
     private static void checkReconstructions(SiteShape shape, ActivationBlob blob) throws Refused {
@@ -286,8 +291,8 @@ public final class RecordReader {
         if (reconstructions.columns() != shape.targetWidth()) {
             throw new Refused(
                     Reason.WRONG_WIDTH,
-                    "site %s: reconstructions have %d columns, the baseline is of %d"
-                            .formatted(shape.site(), reconstructions.columns(), shape.targetWidth()));
+                    "site %s: reconstructions have %s, the baseline is of %s"
+                            .formatted(shape.site(), columns(reconstructions), Amounts.number(shape.targetWidth())));
         }
         checkFinite(shape, "reconstructions", reconstructions);
         if (shape.features() > 0 && !blob.hasCodes()) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.progress.Probe;
 import java.util.List;
 import java.util.Optional;
@@ -115,13 +116,13 @@ final class SourceTopic {
     }
 
     private String missing() {
-        return "topic \"%s\" does not exist any more, so nothing is read. Stop the monitor, make the topic again with %d partitions, and start the monitor"
-                .formatted(name, partitions);
+        return "topic \"%s\" does not exist any more, so nothing is read. Stop the monitor, make the topic again with %s, and start the monitor"
+                .formatted(name, Amounts.count(partitions, "partition"));
     }
 
     private String added() {
-        return "topic \"%s\" has %d partitions and %d are read: rows in the others are in no window. See PlumblinePartitionsUnread in the runbook"
-                .formatted(name, partitionsThere, partitions);
+        return "topic \"%s\" has %s and reading began with %d: rows in the others are in no window. See PlumblinePartitionsUnread in the runbook"
+                .formatted(name, Amounts.count(partitionsThere, "partition"), partitions);
     }
 
     private String sentence(Uuid first, Uuid found) {

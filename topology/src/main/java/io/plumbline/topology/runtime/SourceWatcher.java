@@ -1,5 +1,6 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.windows.SourceWatch;
 import java.time.Duration;
@@ -141,10 +142,10 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
 
     private String unanswered(List<TopicPartition> silent) {
         long since = silent.stream().mapToLong(this::answeredMs).min().orElse(startedMs);
-        return "no answer about %d of %d partitions of topic \"%s\" (%s) since %s: no row of them arrives. Nothing is lost here: reading goes on where it stopped when their brokers answer"
+        return "no answer about %d of %s of topic \"%s\" (%s) since %s: no row of them arrives. Nothing is lost here: reading goes on where it stopped when their brokers answer"
                 .formatted(
                         silent.size(),
-                        partitions.size(),
+                        Amounts.count(partitions.size(), "partition"),
                         topic.name(),
                         silent.get(0),
                         Instant.ofEpochMilli(since).truncatedTo(ChronoUnit.SECONDS));

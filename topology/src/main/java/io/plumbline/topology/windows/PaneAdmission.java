@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
@@ -31,10 +32,13 @@ record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int re
         }
         return new DeadLetter(
                 DeadLetter.Reason.TOO_MANY_REQUESTS,
-                ("site %s: the pane of %d ms from %d ms on holds %d records of this partition, as many as"
+                ("site %s: the pane of %d ms from %d ms on holds %s of this partition, as many as"
                                 + " limits.requests_per_window allows; no row of this one was added")
                         .formatted(
-                                site, settings.paneMs(), startMs, open.counted().records()));
+                                site,
+                                settings.paneMs(),
+                                startMs,
+                                Amounts.count(open.counted().records(), "record")));
     }
 
     private DeadLetter straddles(String site, MomentRecord.Pane pane) {

@@ -98,7 +98,7 @@ class AdversarialGateTest {
     void onePromptSentTwentyTimesWaits() {
         Outcome outcome = adapt(Collections.nCopies(20, german.get(0)), 1.0);
         assertEquals(
-                "1 distinct requests (19 more are copies of others)",
+                "1 distinct request (19 more are copies of others)",
                 outcome.distinct().count());
         assertFalse(outcome.judged());
     }

@@ -51,7 +51,7 @@ class KnownOriginsTest {
         assertEquals(240_000, change.sinceMs());
         assertEquals(24, change.windowsBefore(), "a window of both values says nothing of either");
         assertEquals(
-                "new with the drift: engine_version is 0.20 in 100 % of the rows, new since 1970-01-01T00:04:00Z; with 0.19 0 of 24 windows were drifted, at 60 % of the threshold on average",
+                "new with the drift: engine_version is 0.20 in 100 % of the rows, new since 1970-01-01T00:04:00Z; with 0.19 0 of 24 windows had drifted, at 60 % of the threshold on average",
                 cause.sentence());
     }
 

@@ -75,7 +75,7 @@ class SiteJudgeTest extends JudgedWindows {
                 .judge(mixed(record -> false), SiteMemory.initial(), null)
                 .report();
         String reason = few.geometry().undefined().get("reconstruction_fvu_trained");
-        assertTrue(String.valueOf(reason).contains("on 100 rows here and on 2048 in the baseline's"), reason);
+        assertTrue(String.valueOf(reason).contains("on 100 rows here and on 2,048 in the baseline's"), reason);
         assertEquals(reason, few.geometry().undefined().get("request_fvu"));
         assertTrue(few.geometry().value(Statistic.REQUEST_SHIFT).isPresent());
         WindowReport enough = judge(
@@ -98,7 +98,7 @@ class SiteJudgeTest extends JudgedWindows {
                             IllegalArgumentException.class,
                             () -> judge(site + "[" + statistic + "]" + end, "size: 10s", "sample: {rows: 2047}"))
                     .getMessage();
-            assertTrue(refusal.contains(statistic + ": reconstruction is measured on 2047 rows"), refusal);
+            assertTrue(refusal.contains(statistic + ": reconstruction is measured on 2,047 rows"), refusal);
             assertTrue(refusal.contains("`plumbline baseline --encoded-rows 2047`"), refusal);
             assertDoesNotThrow(() -> judge(site + "[" + statistic + "]" + end, "size: 10s", "sample: {rows: 2048}"));
         }

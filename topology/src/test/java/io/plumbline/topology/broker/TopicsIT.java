@@ -118,7 +118,7 @@ class TopicsIT {
         StartException refused = assertThrows(StartException.class, () -> Topics.prepare(config));
         assertTrue(
                 String.valueOf(refused.getMessage())
-                        .startsWith("topic \"grown-monitor-panes-changelog\" has 1 partitions, expected 3: "),
+                        .startsWith("topic \"grown-monitor-panes-changelog\" has 1 partition, expected 3: "),
                 refused.getMessage());
         assertTrue(
                 String.valueOf(refused.getMessage())

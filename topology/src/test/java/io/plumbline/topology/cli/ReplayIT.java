@@ -96,7 +96,7 @@ class ReplayIT {
                 .writeTo(file);
         Shell shell = replay("layers", file, "--create-topic", 1, "--layers", "3,6", "--layer", 6);
         assertEquals(0, shell.exitCode(), shell.err());
-        assertTrue(shell.out().startsWith("sent 1 records, 300 rows to layers in "), shell.out());
+        assertTrue(shell.out().startsWith("sent 1 record, 300 rows to layers in "), shell.out());
         ActivationBatch sent = ActivationBatch.parse(read("layers", 1).get(0).value());
         assertEquals(299.0, sent.activations().get(299, 0));
         assertEquals(6.0, sent.activations().get(299, 1));

@@ -69,7 +69,7 @@ class UntrustedDecodersTest {
         accept(records.get(0));
         Step step = assembler.accept(key(SITE + "#0"), records.get(1).value());
         assertEquals("the record with the key of chunk 0 holds chunk 1", refusal(step));
-        assertEquals("1 of its 2 chunks are on the topic", refusal(accept(records.get(2))));
+        assertEquals("the topic has 1 of its 2 chunks", refusal(accept(records.get(2))));
     }
 
     @Test
@@ -91,7 +91,7 @@ class UntrustedDecodersTest {
         List<ProducerRecord<byte[], byte[]>> second = records(2, decoder(2));
         accept(records(1, decoder(1)).get(0));
         accept(second.get(1));
-        assertEquals("1 of its 2 chunks are on the topic", refusal(accept(second.get(2))));
+        assertEquals("the topic has 1 of its 2 chunks", refusal(accept(second.get(2))));
         assertTrue(assembler.awaitsNewer());
     }
 
@@ -101,7 +101,7 @@ class UntrustedDecodersTest {
         List<ProducerRecord<byte[], byte[]>> second = records(2, decoder(2));
         accept(second.get(0));
         accept(second.get(1));
-        assertEquals("0 of its 2 chunks are on the topic", refusal(accept(first.get(2))));
+        assertEquals("the topic has 0 of its 2 chunks", refusal(accept(first.get(2))));
         assertTrue(assembler.awaitsNewer());
         assertInstanceOf(Step.Complete.class, accept(second.get(2)));
         assertTrue(!assembler.awaitsNewer());
@@ -175,7 +175,7 @@ class UntrustedDecodersTest {
         for (int i = 1; i <= DecoderAssembler.MOST_UNFINISHED; i++) {
             accept(records("site-" + i, 1, decoder(i)).get(0));
         }
-        assertEquals("0 of its 2 chunks are on the topic", refusal(accept(eldest.get(2))));
+        assertEquals("the topic has 0 of its 2 chunks", refusal(accept(eldest.get(2))));
         List<ProducerRecord<byte[], byte[]>> second = records("site-1", 1, decoder(1));
         accept(second.get(1));
         assertInstanceOf(Step.Complete.class, accept(second.get(2)));
@@ -189,7 +189,7 @@ class UntrustedDecodersTest {
         accept(first.get(0));
         accept(second.get(0));
         accept(second.get(1));
-        assertEquals("0 of its 2 chunks are on the topic", refusal(accept(first.get(2))));
+        assertEquals("the topic has 0 of its 2 chunks", refusal(accept(first.get(2))));
         assertInstanceOf(Step.Complete.class, accept(second.get(2)));
         Decoder larger = new Decoder(ActivationRecords.integerRows(1, 3 * FEATURES, WIDTH), new double[WIDTH]);
         List<ProducerRecord<byte[], byte[]>> third = records("three", 1, larger);
@@ -221,7 +221,7 @@ class UntrustedDecodersTest {
         accept(records.get(0));
         accept(records.get(1).key(), Arrays.copyOf(last, last.length - 1));
         String reason = refusal(accept(records.get(2)));
-        assertTrue(reason.matches("its 2 chunks end at byte \\d+, its manifest says \\d+"), reason);
+        assertTrue(reason.matches("its chunks end at byte \\d+, its manifest says \\d+"), reason);
         byte[] first = records.get(0).value();
         accept(records.get(0).key(), Arrays.copyOf(first, first.length - 1));
         accept(records.get(1));

@@ -271,7 +271,7 @@ class RecordReaderTest {
                 .toBytes();
         ThreadMXBean threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
         long before = threads.getCurrentThreadAllocatedBytes();
-        assertRefused(Reason.WRONG_WIDTH, "8000000 columns", SAE, wide);
+        assertRefused(Reason.WRONG_WIDTH, "8,000,000 columns", SAE, wide);
         long allocated = threads.getCurrentThreadAllocatedBytes() - before;
         assertTrue(allocated < 4_000_000, "allocated " + allocated);
     }

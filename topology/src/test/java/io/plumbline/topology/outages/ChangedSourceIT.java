@@ -152,7 +152,7 @@ class ChangedSourceIT {
             awaitReady(pages, "ok");
             assertEquals(0, pages.value(UNREAD));
             client.growTopic("activations", 5);
-            awaitReady(pages, "topic \"activations\" has 5 partitions and 2 are read");
+            awaitReady(pages, "topic \"activations\" has 5 partitions and reading began with 2");
             assertEquals(3, pages.value(UNREAD));
             assertEquals(200, pages.status("/healthz"));
         }
