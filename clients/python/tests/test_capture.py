@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,42 @@ def test_each_request_is_its_own_rows_without_padding(gpt2: Any, side: str, site
         np.testing.assert_array_equal(sent.rows, expected[row][inputs["attention_mask"][row] == 1].numpy())
     assert captured.stats.failed == 0, captured.stats
     assert captured.stats.rows == 12
+
+
+class Held(Recorder):
+    """A producer that takes nothing before it may, and fails at one request."""
+
+    def __init__(self, failing: str | None = None) -> None:
+        super().__init__()
+        self.may = threading.Event()
+        self.failing = failing
+
+    def send(self, site: str, request: str, activations: Any, **others: Any) -> bool:
+        assert self.may.wait(30)
+        if request == self.failing:
+            raise ValueError("no")
+        return super().send(site, request, activations, **others)
+
+
+def test_a_batch_is_counted_when_it_ends_and_not_when_the_thread_has_sent_it(gpt2: Any) -> None:
+    producer = Held()
+    with capture(gpt2, producer, {"r": "transformer.h.1", "s": "transformer.h.0"}) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            gpt2(**padded("left"))
+        assert producer.sent == []
+        assert (captured.stats.requests, captured.stats.rows) == (len(NAMES), 24)
+        producer.may.set()
+    assert (captured.stats.requests, captured.stats.rows) == (len(NAMES), 24)
+
+
+def test_rows_that_the_producer_was_not_given_are_not_counted(gpt2: Any) -> None:
+    producer = Held(NAMES[1])
+    producer.may.set()
+    with capture(gpt2, producer, {"r": "transformer.h.1"}) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            gpt2(**padded("left"))
+    assert captured.stats.failed == 1
+    assert captured.stats.rows == len(PROMPTS[0])
 
 
 def test_special_tokens_are_left_out_by_mask_or_by_id(gpt2: Any) -> None:

@@ -201,6 +201,13 @@ class Batch:
         rows = self.sampled if sampled else ~self.sampled
         return sum(int(step.call.keep[rows].sum()) for step in self.steps.get((site, "activations"), ()))
 
+    def taken(self) -> int:
+        """Returns the rows of a closed batch, over all sites, of requests that are sampled."""
+        steps = [step for (_, tensor), found in self.steps.items() if tensor == "activations" for step in found]
+        calls = {id(step.call): step.call for step in steps}  # sites have their calls in common
+        rows = {key: int(call.keep[self.sampled].sum()) for key, call in calls.items()}
+        return sum(rows[id(step.call)] for step in steps)
+
     def joined(self, place: tuple[str, str]) -> Joined:
         """Returns what all calls of a closed batch gave one place."""
         found = []

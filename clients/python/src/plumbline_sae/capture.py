@@ -35,11 +35,11 @@ _SAMPLE_STEPS = 1 << 32
 
 @dataclass(frozen=True)
 class CaptureStats:
-    """What a capture has taken so far.
+    """What a capture has taken so far. A batch is counted when it ends: only then is it certain which rows stand.
 
     Attributes:
         requests: requests that were captured, after sampling.
-        rows: rows that were handed to the producer, over all sites.
+        rows: rows that were captured, over all sites: the thread has handed them to the producer or will.
         dropped_rows: rows given up because too many waited for the thread.
         failed: hooks and requests that could not be captured; `last_error` says why.
         without_batch: calls of the model outside of every batch, of which nothing is taken.
@@ -98,10 +98,11 @@ class _Passing:
 
 @dataclass(frozen=True)
 class _Waiting:
-    """A batch that is whole, its bytes, and the ends of its copies from the accelerator."""
+    """A batch that is whole, its bytes and rows, and the ends of its copies from the accelerator."""
 
     batch: Batch
     size: int
+    rows: int
     copies: list[torch.cuda.Event]
 
 
@@ -489,7 +490,9 @@ class Capture:
                 event = torch.cuda.Event()
                 event.record(stream)
                 events.append(event)
-            self._queue.put(_Waiting(batch, size, events))
+            rows = batch.taken()
+            self._count(requests=int(batch.sampled.sum()), rows=rows)
+            self._queue.put(_Waiting(batch, size, rows, events))
         except Exception as error:
             self._failed(f"a batch of {len(batch.requests)} requests: {error}")
 
@@ -514,22 +517,25 @@ class Capture:
             if isinstance(item, threading.Event):
                 item.set()
                 continue
+            handed = 0
             try:
                 for event in item.copies:
                     event.synchronize()
-                self._send(item.batch)
+                for rows in self._send(item.batch):
+                    handed += rows
             except Exception as error:
                 self._failed(f"a batch of {len(item.batch.requests)} requests: {error}")
             finally:
+                self._count(rows=handed - item.rows)  # 0 where nothing failed
                 with self._lock:
                     self._waiting -= item.size
 
-    def _send(self, batch: Batch) -> None:
-        self._count(requests=int(batch.sampled.sum()))
+    def _send(self, batch: Batch) -> Iterator[int]:
+        """Hands a batch to the producer; yields the rows of each record."""
         for site in self._sites_of(batch):
-            self._send_site(batch, site)
+            yield from self._send_site(batch, site)
 
-    def _send_site(self, batch: Batch, site: str) -> None:
+    def _send_site(self, batch: Batch, site: str) -> Iterator[int]:
         found = batch.joined((site, "activations"))
         targets = None
         if site in self._pairs:
@@ -553,7 +559,7 @@ class Capture:
                 headers=self._headers if batch.headers is None else {**self._headers, **batch.headers[index]},
                 patience=PATIENCE,
             )
-            self._count(rows=len(mine))
+            yield len(mine)
 
     def _count(self, *, requests: int = 0, rows: int = 0, dropped_rows: int = 0) -> None:
         with self._lock:
