@@ -14,12 +14,16 @@ import org.jspecify.annotations.Nullable;
 
 /** Holds what the decoders topic says of every site: what serves, what waits for approval, and the swap state. */
 record DecoderListing(
-        Map<String, DecoderManifest> serving, Map<String, DecoderManifest> candidates, Map<String, SwapState> states) {
+        String topic,
+        Map<String, DecoderManifest> serving,
+        Map<String, DecoderManifest> candidates,
+        Map<String, SwapState> states) {
 
     /** Reads the topic once, and says of refused versions why. */
     static DecoderListing read(DecoderSource source, PrintWriter err) throws IOException {
-        DecoderListing listing = new DecoderListing(new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
         try (DecoderReading reading = source.read(DecoderSubscription.everything())) {
+            DecoderListing listing =
+                    new DecoderListing(reading.topic(), new TreeMap<>(), new TreeMap<>(), new TreeMap<>());
             for (Found found = reading.next(); !(found instanceof Found.CaughtUp); found = reading.next()) {
                 if (found instanceof Found.Published published) {
                     listing.put(published.decoder().manifest());
@@ -31,8 +35,8 @@ record DecoderListing(
                     DecoderReading.printRefused(err, DecoderReading.orFail(found));
                 }
             }
+            return listing;
         }
-        return listing;
     }
 
     private void put(DecoderManifest manifest) {

@@ -33,10 +33,16 @@ final class DecoderReading implements AutoCloseable, DecoderListener {
     // Without room: a decoder may be a gigabyte, and the subscriber can wait until the one before is written.
     private final BlockingQueue<Found> found = new SynchronousQueue<>();
     private final DecoderSubscriber subscriber;
+    private final String topic;
     private volatile boolean closed;
 
     DecoderReading(Properties client, String topic, DecoderSubscription subscription) {
+        this.topic = topic;
         subscriber = DecoderSubscriber.start(client, topic, subscription, this);
+    }
+
+    String topic() {
+        return topic;
     }
 
     Found next() {

@@ -50,6 +50,11 @@ final class DecodersListCommand implements Callable<Integer> {
         DecoderListing listing = DecoderListing.read(source, spec.commandLine().getErr());
         Instant now = Instant.now();
         PrintWriter out = spec.commandLine().getOut();
+        if (listing.sites().isEmpty()) {
+            out.println("no decoders on topic " + listing.topic());
+            out.flush();
+            return ExitCodes.FINE;
+        }
         out.printf(ROW, "site", "version", "kind", "state", "age", "FVU before", "FVU after");
         for (String site : listing.sites()) {
             SwapState state = listing.state(site);

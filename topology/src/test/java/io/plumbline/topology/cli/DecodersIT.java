@@ -77,6 +77,15 @@ class DecodersIT {
     }
 
     @Test
+    void anEmptyTopicIsSaidToBeEmpty() {
+        Brokers.createTopic(Map.of("bootstrap.servers", broker.bootstrapServers()), "empty", 1);
+        Shell shell =
+                Shell.run("decoders", "list", "--bootstrap-servers", broker.bootstrapServers(), "--topic", "empty");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals("no decoders on topic empty", shell.out().strip());
+    }
+
+    @Test
     void aRowOfTheListHasNoLineageAndShowHasAll() {
         Shell list = Shell.run("decoders", "list", "--bootstrap-servers", broker.bootstrapServers());
         assertTrue(list.out().lines().allMatch(line -> line.length() <= 120), list.out());
