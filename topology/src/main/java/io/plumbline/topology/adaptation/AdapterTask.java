@@ -208,7 +208,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     /** Says that a site is not configured here: a monitor that is configured otherwise need not hear it. */
     private static String unknown(String site) {
-        return "site \"%s\" is not among those that adapt here: write its name as in the configuration, and mode: propose or auto there"
+        return "site \"%s\" does not adapt here: either it only observes, and adaptation: {mode: propose} (or auto) changes that, or the configuration has no site of that name"
                 .formatted(site);
     }
 

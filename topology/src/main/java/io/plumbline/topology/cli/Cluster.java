@@ -2,9 +2,13 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.ingest.TargetSites;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,20 +19,22 @@ import org.jspecify.annotations.Nullable;
  * @param consumer properties of a reader, which is no member of the monitor's group
  * @param producer properties of a writer, without a transactional id
  * @param adapter the group of the adapter; null where no file says what it is called
+ * @param observed the sites that do not adapt, as the file has them
  */
 record Cluster(
         TopicNames topics,
         Map<String, String> admin,
         Map<String, String> consumer,
         Map<String, String> producer,
-        @Nullable String adapter) {
+        @Nullable String adapter,
+        Set<String> observed) {
 
     /** The settings that name one member: two clients under one name throw each other out. */
     private static final List<String> OF_ONE_MEMBER = List.of("group.id", "group.instance.id", "transactional.id");
 
     /** A cluster with the default topics. */
     static Cluster at(Map<String, String> client) {
-        return new Cluster(TopicNames.DEFAULT, client, client, client, null);
+        return new Cluster(TopicNames.DEFAULT, client, client, client, null, Set.of());
     }
 
     /** @param more properties that win over those of the file */
@@ -38,7 +44,17 @@ record Cluster(
                 with(config.adminProperties(), more),
                 with(config.subscriberProperties(), more),
                 with(config.producerProperties(), more),
-                config.adapterApplicationId());
+                config.adapterApplicationId(),
+                observed(config));
+    }
+
+    /** Returns the configured names of the sites that do not adapt: one with several targets counts once. */
+    private static Set<String> observed(MonitorConfig config) {
+        Set<String> sites = config.sites().keySet().stream()
+                .map(TargetSites::configured)
+                .collect(Collectors.toCollection(TreeSet::new));
+        sites.removeAll(config.adaptations().keySet());
+        return sites;
     }
 
     private static Map<String, String> with(Map<String, String> file, Map<String, String> more) {

@@ -91,6 +91,11 @@ final class SwapOrder {
             throw new UsageException("--by: " + e.getMessage());
         }
         Cluster cluster = options.cluster();
+        if (cluster.observed().contains(site)) {
+            throw new UsageException(
+                    "site %s only observes: no decoder is fitted or swapped there, so nothing can be approved, pinned or rolled back; set adaptation: {mode: propose} (or auto) at the site and restart the adapter"
+                            .formatted(site));
+        }
         String requests = requestsTopic == null ? cluster.topics().adaptationRequests() : requestsTopic;
         String reports = reportsTopic == null ? cluster.topics().adaptationReports() : reportsTopic;
         cluster.require(requests);

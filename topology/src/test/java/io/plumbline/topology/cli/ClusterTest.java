@@ -4,7 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.config.MonitorConfig;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -61,6 +64,21 @@ class ClusterTest {
         Cluster cluster = Cluster.of(MonitorConfig.parse(FILE, "x.yaml", folder), more);
         assertEquals("SASL_SSL", cluster.consumer().get("security.protocol"));
         assertEquals("9", cluster.producer().get("linger.ms"));
+    }
+
+    @Test
+    void whoDecidesAboutASiteThatOnlyObservesHearsWhatToSetWithoutABroker() throws IOException {
+        Path file = folder.resolve("observes.yaml");
+        Files.writeString(
+                file,
+                FILE.replace("broker:9092", "127.0.0.1:1")
+                        .replace("rank: 32,", "rank: 32, adaptation: {mode: observe},"));
+        for (String verb : List.of("approve --candidate 1", "pin", "unpin", "rollback")) {
+            Shell shell = Shell.run((Object[]) ("decoders " + verb + " --site blocks.7 --config " + file).split(" "));
+            assertEquals(2, shell.exitCode(), shell.err());
+            assertTrue(shell.err().contains("site blocks.7 only observes: no decoder is fitted"), shell.err());
+            assertTrue(shell.err().contains("set adaptation: {mode: propose}"), shell.err());
+        }
     }
 
     static Stream<String> commands() {
