@@ -52,7 +52,16 @@ final class Memory {
     /** Prints what one instance needs, and what the application writes. */
     static void print(PrintWriter out, MonitorConfig config, CapacityEstimate estimate, long heap) {
         Deployment deployment = estimate.deployment();
-        out.println("memory of one monitor of %d, %s, %s, rows of a site %s:"
+        out.println("memory: set -Xmx to %s (PLUMBLINE_JAVA_OPTS=-Xmx%dm) for the monitor%s; there are %s"
+                .formatted(
+                        text(estimate.enoughHeapBytes()),
+                        mebibytes(estimate.enoughHeapBytes()),
+                        adapter(estimate) > 0
+                                ? ", and to %s with the adapter beside it (--role all), without its refits"
+                                        .formatted(text(estimate.enoughHeapBytes() + adapter(estimate)))
+                                : "",
+                        text(heap)));
+        out.println("in detail, one monitor of %d, %s, %s, rows of a site %s:"
                 .formatted(
                         deployment.instances(),
                         Amounts.count(deployment.partitions(), "partition"),
@@ -64,11 +73,17 @@ final class Memory {
         rows(out, estimate.buffers());
         out.printf(ROW, "heap in which it also works off a backlog of such records", text(estimate.ampleHeapBytes()));
         out.printf(ROW, "heap there is", text(heap));
+        if (deployment.partitions() > 1) {
+            out.println(
+                    config.waitingPanes() == null
+                            ? "  The panes that wait are a bound: half of the heap that is left; state.waiting_panes sets another."
+                            : "  The panes that wait are a bound: state.waiting_panes.");
+        }
         if (!estimate.outside().isEmpty()) {
             out.println("outside of the heap, at most:");
             rows(out, estimate.outside());
         }
-        if (estimate.adapter().stream().anyMatch(part -> part.bytes() > 0)) {
+        if (adapter(estimate) > 0) {
             out.println("in the adapter, beside its refits (role adapter, or in this process with role all), at most:");
             rows(out, estimate.adapter());
         }
@@ -89,6 +104,15 @@ final class Memory {
                     kafka: monitor.commit.interval.ms (%s): a longer one writes less of rows that leave the sample again
                 """.formatted(
                 config.sampleRows(), StreamsSettings.monitor(config).get(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG)));
+    }
+
+    private static long adapter(CapacityEstimate estimate) {
+        return estimate.adapter().stream().mapToLong(Part::bytes).sum();
+    }
+
+    /** Rounds up: what is printed must do when it is typed. */
+    private static long mebibytes(long bytes) {
+        return (bytes + (1L << 20) - 1) >> 20;
     }
 
     private static void rows(PrintWriter out, List<Part> parts) {

@@ -21,6 +21,7 @@ import java.util.function.ToIntFunction;
  * @param outside memory outside of the heap
  * @param adapter what the adapter keeps while all sites are drifted, in a process of its own or in this one
  * @param written what goes to the monitor's own topics
+ * @param enoughHeapBytes the least heap that also holds a backlog and the panes that the monitor lets wait in it
  */
 public record CapacityEstimate(
         Deployment deployment,
@@ -29,7 +30,8 @@ public record CapacityEstimate(
         List<Part> buffers,
         List<Part> outside,
         List<Part> adapter,
-        List<Written> written) {
+        List<Written> written,
+        long enoughHeapBytes) {
 
     /** A line of the estimate. */
     public record Part(String what, long bytes) {}
@@ -72,6 +74,7 @@ public record CapacityEstimate(
     }
 
     private static final long MOST_WAITING_PANES = 1_000;
+    private static final long STEP = 1L << 20;
 
     private static List<SiteSizes> sizes(MonitorConfig config, ToIntFunction<SiteSettings> requestComponents) {
         return config.sites().values().stream()
@@ -112,11 +115,33 @@ public record CapacityEstimate(
                 deployment,
                 formulas.held(),
                 formulas.working(),
-                formulas.buffers(
-                        deployment.partitions() == 1 ? 0 : waitingPanes(config, deployment.partitions(), heapBytes)),
+                formulas.buffers(waitingPanes(config, sites, deployment, heapBytes)),
                 formulas.outside(),
                 formulas.adapter(),
-                formulas.written());
+                formulas.written(),
+                enoughHeap(config, sites, deployment, formulas));
+    }
+
+    /**
+     * Returns the least heap that has room for what fills in a backlog. The panes that may wait grow with half of the
+     * heap, so each step halves what is missing.
+     */
+    private static long enoughHeap(
+            MonitorConfig config, List<SiteSizes> sites, Deployment deployment, CapacityFormulas formulas) {
+        long least = sum(formulas.held())
+                + formulas.working().stream().mapToLong(Part::bytes).max().orElse(0);
+        long heap = least;
+        long needed = least;
+        do {
+            heap = Math.max(heap + STEP, needed);
+            needed = least + sum(formulas.buffers(waitingPanes(config, sites, deployment, heap)));
+        } while (needed > heap);
+        return heap;
+    }
+
+    private static int waitingPanes(
+            MonitorConfig config, List<SiteSizes> sites, Deployment deployment, long heapBytes) {
+        return deployment.partitions() == 1 ? 0 : waitingPanes(config, sites, deployment.partitions(), heapBytes);
     }
 
     /**
@@ -124,11 +149,14 @@ public record CapacityEstimate(
      * that is left has room for.
      */
     public static int waitingPanes(MonitorConfig config, int partitions, long heapBytes) {
+        return waitingPanes(config, sizes(config, SiteSizes::requestComponents), partitions, heapBytes);
+    }
+
+    private static int waitingPanes(MonitorConfig config, List<SiteSizes> sites, int partitions, long heapBytes) {
         Integer configured = config.waitingPanes();
         if (configured != null) {
             return configured;
         }
-        List<SiteSizes> sites = sizes(config, SiteSizes::requestComponents);
         Deployment alone = new Deployment(partitions, 1, false, 0);
         CapacityFormulas formulas = new CapacityFormulas(config, sites, alone, HeapRegion.of(heapBytes));
         long left = heapBytes - sum(formulas.held()) - sum(formulas.working());

@@ -188,7 +188,7 @@ final class CapacityFormulas {
         long perPartition = buffered * (LARGEST_ACTIVATION_RECORD + LARGEST_MOMENT_RECORD);
         return List.of(
                 part(
-                        "panes that wait for a slower partition, %d a site".formatted(waitingPanes),
+                        "panes that wait for a slower partition, at most %d a site".formatted(waitingPanes),
                         waitingPanes * waitingPane() / deployment.instances()),
                 part("records waiting, of 1 MiB each", (double) deployment.partitionsHere() * perPartition),
                 part("fetched and being sent, per stream thread", (double) threads * (FETCH + sendBuffer())));

@@ -10,8 +10,11 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -29,6 +32,41 @@ class CheckCommandTest extends CheckedSite {
                         .contains(
                                 "layer.2: encoder: at most 2048 rows of a window, 0.000221 GFLOP, 2.5e-06 s of one core"),
                 shell.out());
+    }
+
+    @Test
+    void theHeapToSetComesFirstAndIsEnough() throws IOException {
+        check("rank: 2, threshold: {quantile: 0.5}", "--offline");
+        Path file = folder.resolve("plumbline.yaml");
+        for (String[] deployed : new String[][] {{"1", "1"}, {"4", "1"}, {"8", "2"}}) {
+            Object[] command = {
+                "check",
+                "--config",
+                file,
+                "--offline",
+                "--partitions",
+                deployed[0],
+                "--instances",
+                deployed[1],
+                "--heap"
+            };
+            Shell there = Shell.run(with(command, "8g"));
+            Matcher said = Pattern.compile(
+                            "^memory: set -Xmx to .* MiB \\(PLUMBLINE_JAVA_OPTS=-Xmx(\\d+)m\\) for the monitor")
+                    .matcher(there.out());
+            assertTrue(said.find(), there.out());
+            long heap = Long.parseLong(said.group(1));
+            Shell set = Shell.run(with(command, heap + "m"));
+            String backlog = "heap in which it also works off a backlog of such records";
+            assertTrue(mebibytes(set, backlog) <= heap + 1, set.out());
+            assertTrue(mebibytes(set, backlog) >= 0.95 * heap, set.out());
+        }
+    }
+
+    private static Object[] with(Object[] command, Object last) {
+        Object[] whole = Arrays.copyOf(command, command.length + 1);
+        whole[command.length] = last;
+        return whole;
     }
 
     @Test
