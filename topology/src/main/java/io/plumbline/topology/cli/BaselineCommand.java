@@ -14,6 +14,7 @@ import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.RequestModel;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.calibration.UsualRank;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.MaskRules;
@@ -97,8 +98,8 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(
             names = "--rank",
             paramLabel = "R",
-            description =
-                    "A rank to calibrate for. May be repeated. Default: 32; below a width of 128 a quarter of it.")
+            description = "A rank to calibrate for: how many leading directions to compare. May be repeated. Default: "
+                    + UsualRank.RULE + ".")
     List<Integer> ranks = List.of();
 
     @Option(
@@ -254,7 +255,7 @@ final class BaselineCommand implements Callable<Integer> {
             throws IOException {
         Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
         MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
-        List<Integer> defaultRanks = List.of(site == null ? Options.usualRank(trained) : site.rank());
+        List<Integer> defaultRanks = List.of(site == null ? UsualRank.of(trained.targetWidth()) : site.rank());
         BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
                 .keeping(sampleRows);
         if (windowRows.isEmpty()) {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Baseline;
+import io.plumbline.calibration.UsualRank;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.GivenReconstructions;
@@ -119,14 +120,9 @@ final class Options {
     static void requireRank(int rank, Explainer explainer) {
         if (rank < 1 || rank >= explainer.targetWidth()) {
             throw new UsageException(
-                    "--rank = %d: expected 1 to %d, less than the width the explainer writes; 32 is usual, below a width of 128 a quarter of it"
-                            .formatted(rank, explainer.targetWidth() - 1));
+                    "--rank = %d: expected 1 to %d, less than the width the explainer writes; %d is usual"
+                            .formatted(rank, explainer.targetWidth() - 1, UsualRank.of(explainer.targetWidth())));
         }
-    }
-
-    /** The rank where none is given: 32, and a quarter of a width below 128. */
-    static int usualRank(Explainer explainer) {
-        return Math.min(32, Math.max(1, explainer.targetWidth() / 4));
     }
 
     /** Refuses a place to write to before the work is done rather than after it. */

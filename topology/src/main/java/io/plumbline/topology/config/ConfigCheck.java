@@ -14,6 +14,7 @@ import io.plumbline.calibration.SequentialDetector;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
 import io.plumbline.calibration.Threshold.Level;
+import io.plumbline.calibration.UsualRank;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.GivenReconstructions;
@@ -306,8 +307,8 @@ public final class ConfigCheck {
         int width = explainer.targetWidth();
         if (settings.rank() >= width) {
             problems.add(
-                    "rank = %d: expected less than %d, the width the explainer writes: the gap of whole spaces is 0"
-                            .formatted(settings.rank(), width));
+                    "rank = %d: expected less than %d, the width the explainer writes: the gap of whole spaces is 0; %d is usual"
+                            .formatted(settings.rank(), width, UsualRank.of(width)));
             return;
         }
         double largest = Math.sqrt(2.0 * Math.min(settings.rank(), width - settings.rank()));

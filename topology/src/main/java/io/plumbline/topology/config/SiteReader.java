@@ -10,6 +10,7 @@ import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.SequentialRule;
 import io.plumbline.calibration.Threshold;
+import io.plumbline.calibration.UsualRank;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.FeatureLink;
 import io.plumbline.explainer.GivenReconstructions;
@@ -100,7 +101,7 @@ final class SiteReader {
                 ? explainerOptions(node.child("explainer_options"))
                 : ExplainerOptions.NONE;
         String baseline = node.required("baseline", "", "a file written by `plumbline baseline`");
-        node.required("rank", "1", "the rank of the subspaces that are compared, such as 32");
+        node.required("rank", "1", "how many leading directions to compare: " + UsualRank.RULE);
         int rank = node.integer("rank", 1, 1);
         if (rank > minimumRows) {
             node.problem(

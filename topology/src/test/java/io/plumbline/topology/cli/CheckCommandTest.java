@@ -156,6 +156,9 @@ class CheckCommandTest extends CheckedSite {
     @Test
     void rankAndThresholdMustFitTheWidth() throws IOException {
         assertProblem("rank: 7, threshold: 1.0", "rank = 7: expected less than 6");
+        assertProblem("rank: 7, threshold: 1.0", "the gap of whole spaces is 0; 1 is usual");
+        assertProblem(
+                "threshold: 1.0", "how many leading directions to compare: 32, or a quarter of the width below 128");
         assertProblem("rank: 5, threshold: 2.0", "threshold = 2.0: expected less than 1.414");
         assertProblem(
                 "rank: 2, threshold: 1.0, adaptation: {profile: paper, rank: 8, lambda_preservation: 1, lambda_geometric: 1}",
