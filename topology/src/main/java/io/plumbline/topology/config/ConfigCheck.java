@@ -120,6 +120,7 @@ public final class ConfigCheck {
                                                 && judge.level(together.get(0), sample) instanceof Level.Known
                                         ? "too few, so the next smaller size's thresholds hold"
                                         : levels(judge, sample, together)));
+                unreachable(judge, sample, together).ifPresent(lines::add);
             }
             for (String statistic : statistics) {
                 if (!together.contains(statistic)) {
@@ -139,12 +140,32 @@ public final class ConfigCheck {
                 }
                 Level.Known known = (Level.Known) level;
                 Basis basis = known.basis();
-                boolean outOfReach = judge.isOutOfReach(statistic, known.value(), sample.rank());
-                levels.add(String.format(
-                        Locale.ROOT, "%s %.4g%s", statistic, known.value(), outOfReach ? " (out of reach)" : ""));
+                levels.add(String.format(Locale.ROOT, "%s %.4g", statistic, known.value()));
                 promise = basis == null ? "" : "; " + basis.promise();
             }
             return String.join(", ", levels) + promise;
+        }
+
+        /** Says which statistics cannot alarm at a size, and which then decide; empty where all can. */
+        private static Optional<String> unreachable(DriftJudge judge, NullSample sample, List<String> together) {
+            List<String> mute = together.stream()
+                    .filter(statistic -> judge.level(statistic, sample) instanceof Level.Known known
+                            && judge.isOutOfReach(statistic, known.value(), sample.rank()))
+                    .toList();
+            if (mute.isEmpty()) {
+                return Optional.empty();
+            }
+            List<String> others =
+                    together.stream().filter(name -> !mute.contains(name)).toList();
+            return Optional.of(
+                    "%s cannot raise an alarm in windows of %s: the threshold that keeps the promise lies above every value that makes sense, and more clean windows may lower it; %s"
+                            .formatted(
+                                    String.join(", ", mute),
+                                    Amounts.count(sample.rowsPerWindow(), "row"),
+                                    others.isEmpty()
+                                            ? "such a window is undecided"
+                                            : String.join(", ", others)
+                                                    + (others.size() == 1 ? " decides" : " decide")));
         }
 
         private static void addNeeded(List<String> lines, String key, List<String> statistics, Threshold threshold) {

@@ -35,6 +35,17 @@ class CheckCommandTest extends CheckedSite {
     }
 
     @Test
+    void aStatisticWhoseThresholdIsOutOfReachLeavesTheDecisionToTheOthers() throws IOException {
+        Shell shell = check("rank: 2, trigger: [eta, reconstruction_fvu_trained]", "--offline");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(
+                shell.out()
+                        .contains("layer.2: reconstruction_fvu_trained cannot raise an alarm in windows of 64 rows: "),
+                shell.out());
+        assertTrue(shell.out().contains("more clean windows may lower it; eta decides\n"), shell.out());
+    }
+
+    @Test
     void theHeapToSetComesFirstAndIsEnough() throws IOException {
         check("rank: 2, threshold: {quantile: 0.5}", "--offline");
         Path file = folder.resolve("plumbline.yaml");
