@@ -134,6 +134,28 @@ public record Baseline(
                 .toList();
     }
 
+    /**
+     * Says by which clean windows a window is judged that has another number of rows than any of them; empty where
+     * there are none of the rank.
+     *
+     * @param minimumRows windows with fewer are undecided
+     */
+    public Optional<String> otherSizes(int rank, int minimumRows) {
+        List<NullSample> sizes = samplesOf(rank);
+        if (sizes.isEmpty()) {
+            return Optional.empty();
+        }
+        long fewest = Math.max(minimumRows, CalibratedSizes.fewestRows(sizes));
+        String largest = Amounts.count(sizes.get(sizes.size() - 1).rowsPerWindow(), "row");
+        return Optional.of("a window in production is judged by the rows it holds, however long it is: %s"
+                        .formatted(
+                                sizes.size() == 1
+                                        ? "the promise is that of %s".formatted(largest)
+                                        : "between two sizes the promise is the weaker of theirs, above %s it is that of %s"
+                                                .formatted(largest, largest))
+                + "; with fewer than %s it is undecided".formatted(Amounts.count(fewest, "row")));
+    }
+
     /** Writes the file whole or not at all. */
     public void write(Path file) throws IOException {
         BaselineFile.writer(this).writeTo(file);

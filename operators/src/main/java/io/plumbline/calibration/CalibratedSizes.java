@@ -138,6 +138,16 @@ final class CalibratedSizes {
         return deviation > 0.0 ? Double.valueOf((value - mean) / deviation) : null;
     }
 
+    /**
+     * Returns the rows below which no window has a level, where every size has one.
+     *
+     * @param sizes of one rank, the smallest first; at least one
+     */
+    static long fewestRows(List<NullSample> sizes) {
+        NullSample smallest = sizes.get(0);
+        return (long) Math.ceil(sizes.size() == 1 ? smallest.fewestRows() : smallest.meanRows() / SMALLEST_RATIO);
+    }
+
     /** Returns the place of a window of so many rows; null where there is no level. */
     private @Nullable Place place(long rows) {
         if (sizes.isEmpty()) {

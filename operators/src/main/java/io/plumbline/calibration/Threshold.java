@@ -173,6 +173,11 @@ public sealed interface Threshold {
                                     onAverage == 0 ? shortfall(clean) : null));
         }
 
+        /** Returns whether so many clean windows of a size keep the promise, at least on average over baselines. */
+        public boolean isKeptBy(int windows) {
+            return law.atOrAbove(budget, windows) > 0;
+        }
+
         private Basis confidentBasis(Clean clean, int fromTop) {
             double rate = law.exceedanceAtMost(clean.windows(), fromTop);
             return new Basis(

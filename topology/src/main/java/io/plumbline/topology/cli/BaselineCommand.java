@@ -320,6 +320,13 @@ final class BaselineCommand implements Callable<Integer> {
             answer.say("promise, windows of %s, rank %d: %s"
                     .formatted(Amounts.count(sample.rowsPerWindow(), "row"), sample.rank(), promise));
         }
+        baseline.samples().stream()
+                .mapToInt(NullSample::rank)
+                .distinct()
+                .boxed()
+                .flatMap(rank -> baseline.otherSizes(rank, 0).stream())
+                .distinct()
+                .forEach(answer::say);
     }
 
     private static void sayContents(Answer answer, Baseline baseline, BaselineBuilder builder) {

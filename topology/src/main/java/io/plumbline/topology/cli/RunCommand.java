@@ -131,6 +131,21 @@ final class RunCommand implements Callable<Integer> {
         return file != null && WebConfig.read(file).tls() != null;
     }
 
+    private void sayWhereNoPromiseHolds(List<ConfigCheck.Site> checked) {
+        List<String> without = checked.stream()
+                .filter(ConfigCheck.Site::lacksPromise)
+                .map(site -> site.settings().site())
+                .toList();
+        if (!without.isEmpty()) {
+            PrintWriter out = spec.commandLine().getOut();
+            out.println(
+                    "the promise about false alarms that is asked for does not hold yet at %s of %d (%s): the baseline has too few clean windows; `plumbline check` says how many more"
+                            .formatted(
+                                    Amounts.count(without.size(), "site"), checked.size(), String.join(", ", without)));
+            out.flush();
+        }
+    }
+
     /** Reads every file once and refuses with all that is wrong; what is returned computes the rest. */
     private FutureTask<Map<String, WatchedSite>> sites(MonitorConfig monitor) {
         List<String> problems = new ArrayList<>(StreamsSettings.problems(monitor));
@@ -143,6 +158,9 @@ final class RunCommand implements Callable<Integer> {
         if (!problems.isEmpty()) {
             throw new UsageException(
                     "%s cannot run:%n  %s".formatted(config, String.join(System.lineSeparator() + "  ", problems)));
+        }
+        if (role.monitors()) {
+            sayWhereNoPromiseHolds(checked);
         }
         return new FutureTask<>(() -> {
             Map<String, WatchedSite> sites = new LinkedHashMap<>();

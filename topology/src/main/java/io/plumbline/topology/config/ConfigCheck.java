@@ -77,11 +77,28 @@ public final class ConfigCheck {
             if (known != null) {
                 addLines(lines, known, "", settings.triggers(), settings.threshold());
                 addLines(lines, known, ", warn", settings.warn(), settings.warnThreshold());
+                if (settings.threshold().isCalibrated()) {
+                    known.otherSizes(settings.rank(), settings.minimumRows()).ifPresent(lines::add);
+                }
                 addNeeded(lines, "trigger", settings.triggers(), settings.threshold());
                 addNeeded(lines, "warn", settings.warn(), settings.warnThreshold());
                 addSequential(lines, known.requests(), settings.sequential());
             }
             return lines;
+        }
+
+        /**
+         * Returns whether no size has clean windows enough for the promise about false alarms that is asked for; false
+         * where none is asked for.
+         */
+        public boolean lacksPromise() {
+            Baseline known = baseline;
+            if (known == null || !(settings.threshold() instanceof Threshold.FalseAlarms promise)) {
+                return false;
+            }
+            List<String> together = DriftJudge.together(known, settings.triggers(), settings.rank());
+            return known.samplesOf(settings.rank()).stream()
+                    .noneMatch(sample -> promise.isKeptBy(sample.values(together.get(0)).length));
         }
 
         /**

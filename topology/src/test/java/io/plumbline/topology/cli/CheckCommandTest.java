@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -43,6 +44,39 @@ class CheckCommandTest extends CheckedSite {
                         .contains("layer.2: reconstruction_fvu_trained cannot raise an alarm in windows of 64 rows: "),
                 shell.out());
         assertTrue(shell.out().contains("more clean windows may lower it; eta decides\n"), shell.out());
+    }
+
+    @Test
+    void thePromiseOfWindowsWithOtherRowsIsSaid() throws IOException {
+        Shell one = check("rank: 2", "--offline");
+        assertTrue(
+                one.out()
+                        .matches(
+                                "(?s).*layer\\.2: a window in production is judged by the rows it holds, however long"
+                                        + " it is: the promise is that of 64 rows; with fewer than \\d+ rows it is undecided\n.*"),
+                one.out());
+        Shell baseline = baseline("--window-rows", 100, "--window-rows", 500);
+        String several = "between two sizes the promise is the weaker of theirs, above 500 rows it is that of 500 rows;"
+                + " with fewer than 64 rows it is undecided";
+        assertTrue(baseline.out().contains(several), baseline.out());
+        Shell check = check("rank: 2", "--offline");
+        assertTrue(check.out().contains(several), check.out());
+        assertFalse(check("rank: 2, threshold: 1.0", "--offline").out().contains("in production"));
+    }
+
+    @Test
+    void aPromiseHoldsWhereTheCleanWindowsSufficeForIt() throws IOException {
+        check("rank: 2, threshold: {false_alarms: 1 per 30d}", "--offline");
+        assertTrue(checked().lacksPromise());
+        check("rank: 2, threshold: {false_alarms: 1 per 1h}", "--offline");
+        assertFalse(checked().lacksPromise());
+        check("rank: 2, threshold: 1.0", "--offline");
+        assertFalse(checked().lacksPromise());
+    }
+
+    private ConfigCheck.Site checked() throws IOException {
+        return ConfigCheck.sites(MonitorConfig.load(folder.resolve("plumbline.yaml")))
+                .get(0);
     }
 
     @Test
