@@ -10,6 +10,7 @@ import io.plumbline.calibration.CleanWindowPass;
 import io.plumbline.calibration.DriftJudge;
 import io.plumbline.calibration.DriftPolicy;
 import io.plumbline.calibration.Grouping;
+import io.plumbline.calibration.Misfit;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.Provenance;
 import io.plumbline.calibration.RequestModel;
@@ -27,6 +28,7 @@ import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -162,6 +164,8 @@ final class BaselineCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
+    private final List<String> warnings = new ArrayList<>();
+
     @Override
     public Integer call() throws IOException {
         source.check();
@@ -237,6 +241,9 @@ final class BaselineCommand implements Callable<Integer> {
     }
 
     private void sayWhatIsNext() {
+        PrintWriter err = spec.commandLine().getErr();
+        warnings.forEach(err::println);
+        err.flush();
         if (!json) {
             PrintWriter print = spec.commandLine().getOut();
             print.println(
@@ -279,6 +286,8 @@ final class BaselineCommand implements Callable<Integer> {
         baseline.write(file);
         Answer answer = answer(baseline, shown, size);
         sayPromises(answer, baseline, size);
+        Misfit.of(baseline, baseline.samples())
+                .ifPresent(signs -> warnings.add("WARNING: %s: %s".formatted(shown, signs)));
         sayContents(answer, baseline, builder);
         answer.put("repeated_requests", builder.repeatedRequests()).put("repeated_rows", builder.repeatedRows());
         if (!rules.isEmpty()) {

@@ -112,6 +112,9 @@ final class CheckCommand implements Callable<Integer> {
                 err.println("site %s: %s".formatted(site.settings().site(), problem));
             }
             problems += site.problems().size();
+            for (String warning : site.warnings()) {
+                err.println("WARNING: site %s: %s".formatted(site.settings().site(), warning));
+            }
         }
         for (ConfigCheck.Site site : sites) {
             for (String size : site.calibration()) {

@@ -7,6 +7,7 @@ import io.plumbline.calibration.Amounts;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.Misfit;
 import io.plumbline.calibration.NullSample;
 import io.plumbline.calibration.RequestDetector;
 import io.plumbline.calibration.RequestModel;
@@ -85,6 +86,15 @@ public final class ConfigCheck {
                 addSequential(lines, known.requests(), settings.sequential());
             }
             return lines;
+        }
+
+        /** Returns the signs that explainer and baseline do not go with each other, which stop nothing. */
+        public List<String> warnings() {
+            Baseline known = baseline;
+            return known == null
+                    ? List.of()
+                    : Misfit.of(known, known.samplesOf(settings.rank())).stream()
+                            .toList();
         }
 
         /**

@@ -23,6 +23,9 @@ class CheckCommandTest extends CheckedSite {
 
     @Test
     void soundConfigurationIsFineAndShownAsATable() throws IOException {
+        fittingExplainer("sae");
+        Shell baseline = baseline("--window-rows", 64);
+        assertEquals("", baseline.err());
         Shell shell = check("rank: 2, threshold: {quantile: 0.5}", "--offline");
         assertEquals(0, shell.exitCode(), shell.err());
         assertEquals("", shell.err());
@@ -33,6 +36,20 @@ class CheckCommandTest extends CheckedSite {
                         .contains(
                                 "layer.2: encoder: at most 2048 rows of a window, 0.000221 GFLOP, 2.5e-06 s of one core"),
                 shell.out());
+    }
+
+    @Test
+    void anExplainerThatExplainsNothingOfTheBaselineIsWarnedOfInOneLine() throws IOException {
+        String signs = ": the explainer explains less than nothing of these rows: FVU ";
+        Shell baseline = baseline("--window-rows", 64, "--window-rows", 256);
+        assertEquals(0, baseline.exitCode(), baseline.err());
+        assertEquals(1, baseline.err().lines().count(), baseline.err());
+        assertTrue(baseline.err().startsWith("WARNING: " + folder.resolve("base.safetensors") + signs), baseline.err());
+        assertTrue(baseline.err().contains("probably of another hook or layer"), baseline.err());
+        Shell shell = check("rank: 2, threshold: {quantile: 0.5}", "--offline");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals(1, shell.err().lines().count(), shell.err());
+        assertTrue(shell.err().startsWith("WARNING: site layer.2" + signs), shell.err());
     }
 
     @Test

@@ -72,11 +72,28 @@ abstract class CheckedSite {
     }
 
     void explainer(String name, long seed) throws IOException {
+        explainer(name, random(seed, WIDTH, FEATURES), random(seed + 1, FEATURES, WIDTH));
+    }
+
+    /** Writes an explainer that reconstructs the three widest columns, and the positive half of the others. */
+    void fittingExplainer(String name) throws IOException {
+        Matrix encoder = Matrix.zeros(WIDTH, FEATURES);
+        Matrix decoder = Matrix.zeros(FEATURES, WIDTH);
+        for (int feature = 0; feature < FEATURES; feature++) {
+            int column = feature < WIDTH ? feature : feature - 3;
+            double length = (feature < WIDTH ? 1.0 : -1.0) * (1 + column);
+            encoder.set(column, feature, 1.0 / length);
+            decoder.set(feature, column, length);
+        }
+        explainer(name, encoder, decoder);
+    }
+
+    private void explainer(String name, Matrix encoder, Matrix decoder) throws IOException {
         Path directory = Files.createDirectories(folder.resolve(name));
         SafetensorsWriter.create()
-                .add("W_enc", DType.F32, random(seed, WIDTH, FEATURES))
+                .add("W_enc", DType.F32, encoder)
                 .addVector("b_enc", DType.F32, new double[FEATURES])
-                .add("W_dec", DType.F32, random(seed + 1, FEATURES, WIDTH))
+                .add("W_dec", DType.F32, decoder)
                 .addVector("b_dec", DType.F32, new double[WIDTH])
                 .writeTo(directory.resolve("sae_weights.safetensors"));
         Files.writeString(directory.resolve("cfg.json"), """
