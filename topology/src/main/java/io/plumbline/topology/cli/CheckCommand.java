@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.calibration.Amounts;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.broker.BrokerRefusal;
@@ -8,6 +9,7 @@ import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.TopicReview;
 import io.plumbline.topology.config.ConfigCheck;
+import io.plumbline.topology.config.ConfigException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
@@ -35,7 +37,7 @@ import picocli.CommandLine.Spec;
             "Checks a configuration: the file, the explainers and baselines it names, and whether the broker answers.",
             "Says what memory a monitor needs and what it writes to Kafka, and refuses what cannot fit the heap.",
             "",
-            "Every mistake is reported, not only the first. Exits with 2 if there is any.",
+            "Every mistake is reported, not only the first; the last line counts them. Exits with 2 if there is any.",
             ""
         },
         footer = {
@@ -82,13 +84,29 @@ final class CheckCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
+    /** How many mistakes there are, each of which stops {@code run}, and how many warnings, which stop nothing. */
+    private record Found(int mistakes, int warnings) {
+
+        @Override
+        public String toString() {
+            String many = mistakes == 0 ? "ok" : Amounts.count(mistakes, "mistake");
+            return warnings == 0 ? many : many + ", " + Amounts.count(warnings, "warning");
+        }
+    }
+
     @Override
     public Integer call() throws IOException {
         // What fails is printed when it is found, and what was found to be fine after all of it.
         StringWriter fine = new StringWriter();
         PrintWriter err = spec.commandLine().getErr();
         try (PrintWriter out = new PrintWriter(fine)) {
-            return check(out, err);
+            Found found = check(out, err);
+            // At the end too, where it is seen: what fails went before, to the error stream.
+            out.println(found);
+            return found.mistakes() == 0 ? ExitCodes.FINE : ExitCodes.USAGE;
+        } catch (ConfigException refused) {
+            new PrintWriter(fine).println(new Found(refused.problems().size(), 0));
+            return Failures.explain(refused, err, Plumbline.isVerbose(spec));
         } finally {
             err.flush();
             spec.commandLine().getOut().print(fine);
@@ -96,16 +114,17 @@ final class CheckCommand implements Callable<Integer> {
         }
     }
 
-    private int check(PrintWriter out, PrintWriter err) throws IOException {
+    private Found check(PrintWriter out, PrintWriter err) throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         // Before the explainers are read: they may be what does not fit.
         int memory = checkMemory(monitor, out, err);
         if (memory > 0 && heap == null) {
-            return ExitCodes.USAGE;
+            return new Found(memory, 0);
         }
         List<ConfigCheck.Site> sites = ConfigCheck.sites(monitor);
         out.printf(ROW, "site", "explainer", "width", "features", "rank", "baseline rows", "result");
         int problems = memory;
+        int warnings = 0;
         for (ConfigCheck.Site site : sites) {
             print(out, site);
             for (String problem : site.problems()) {
@@ -114,6 +133,7 @@ final class CheckCommand implements Callable<Integer> {
             problems += site.problems().size();
             for (String warning : site.warnings()) {
                 err.println("WARNING: site %s: %s".formatted(site.settings().site(), warning));
+                warnings++;
             }
         }
         for (ConfigCheck.Site site : sites) {
@@ -135,7 +155,7 @@ final class CheckCommand implements Callable<Integer> {
         if (!offline) {
             problems += checkBroker(monitor, out, err);
         }
-        return problems == 0 ? ExitCodes.FINE : ExitCodes.USAGE;
+        return new Found(problems, warnings);
     }
 
     private int checkMemory(MonitorConfig monitor, PrintWriter out, PrintWriter err) {
@@ -194,7 +214,7 @@ final class CheckCommand implements Callable<Integer> {
                 explainer == null ? "-" : Integer.toString(explainer.features()),
                 site.settings().rank(),
                 baseline == null ? "-" : Long.toString(baseline.rowCount()),
-                problems == 0 ? "fine" : problems == 1 ? "1 problem" : problems + " problems");
+                new Found(problems, site.warnings().size()));
     }
 
     private static int checkBroker(MonitorConfig monitor, PrintWriter out, PrintWriter err) {

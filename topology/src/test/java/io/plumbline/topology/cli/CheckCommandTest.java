@@ -29,7 +29,8 @@ class CheckCommandTest extends CheckedSite {
         Shell shell = check("rank: 2, threshold: {quantile: 0.5}", "--offline");
         assertEquals(0, shell.exitCode(), shell.err());
         assertEquals("", shell.err());
-        assertTrue(shell.out().matches("(?s).*layer\\.2 +standard +6>6 +9 +2 +2000 +fine.*"), shell.out());
+        assertTrue(shell.out().matches("(?s).*layer\\.2 +standard +6>6 +9 +2 +2000 +ok\n.*"), shell.out());
+        assertTrue(shell.out().endsWith("\nok\n"), shell.out());
         // 2 x 6 x 9 flops a row.
         assertTrue(
                 shell.out()
@@ -50,6 +51,7 @@ class CheckCommandTest extends CheckedSite {
         assertEquals(0, shell.exitCode(), shell.err());
         assertEquals(1, shell.err().lines().count(), shell.err());
         assertTrue(shell.err().startsWith("WARNING: site layer.2" + signs), shell.err());
+        assertTrue(shell.out().endsWith("\nok, 1 warning\n"), shell.out());
     }
 
     @Test
@@ -241,7 +243,7 @@ class CheckCommandTest extends CheckedSite {
         assertEquals(2, shell.exitCode());
         assertTrue(shell.err().contains("sae_weights.safetensors is missing"), shell.err());
         assertTrue(shell.err().contains("baseline: no file"), shell.err());
-        assertTrue(shell.out().contains("2 problems"), shell.out());
+        assertTrue(shell.out().endsWith("\n2 mistakes\n"), shell.out());
     }
 
     @Test
@@ -251,6 +253,7 @@ class CheckCommandTest extends CheckedSite {
         assertTrue(shell.err().contains("rank = two"), shell.err());
         assertTrue(shell.err().contains("did you mean threshold?"), shell.err());
         assertFalse(shell.err().contains("\tat "), shell.err());
+        assertEquals("2 mistakes", shell.out().strip());
         Shell missing = Shell.run("check", "--config", folder.resolve("gone.yaml"));
         assertEquals(2, missing.exitCode());
         assertTrue(missing.err().contains("no such file or folder"), missing.err());
