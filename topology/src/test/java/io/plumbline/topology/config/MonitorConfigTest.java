@@ -26,6 +26,7 @@ import io.plumbline.topology.adaptation.SelectBy;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.windows.StoreKind;
 import io.plumbline.wire.DType;
@@ -341,6 +342,15 @@ class MonitorConfigTest {
                 "kafka: {", "kafka: {processing.guarantee: at_least_once, sasl.jaas.config: \"a b=c;\", "));
         assertEquals("a b=c;", config.kafka().get("sasl.jaas.config"));
         assertEquals("at_least_once", config.monitorProperties().get("processing.guarantee"));
+    }
+
+    /** The cases of the fault matrix that were run with it are in docs/operate/faults.md. */
+    @Test
+    void transactionalStateStoresMayBeSet() {
+        String key = "enable.transactional.statestores";
+        MonitorConfig config = parse(SMALLEST.replace("kafka: {", "kafka: {monitor.%s: \"true\", ".formatted(key)));
+        assertEquals("true", config.monitorProperties().get(key));
+        assertEquals(List.of(), StreamsSettings.problems(config));
     }
 
     @ParameterizedTest
