@@ -172,8 +172,12 @@ start() {
   classes_flag=
   record_flag=
   only_prints "$@" || keep_classes "$@"
-  # Out of memory, a process would live on with some of its threads dead: it ends instead, with exit code 3.
-  memory_flag=-XX:+ExitOnOutOfMemoryError
+  # Out of memory, a process would live on with some of its threads dead: it ends instead, with exit code 3. A command that reads
+  # files and ends has no thread that lives on: it says how much memory it needs, and ends with the same code.
+  case $command in
+    baseline | assess | adapt | encode | explainer) memory_flag= ;;
+    *) memory_flag=-XX:+ExitOnOutOfMemoryError ;;
+  esac
   # In regions of G1's own choice (2 MiB in a heap of 6 GiB) the buffer of each fetch and the moment of a pane are "humongous": every second pause
   # was on their behalf. Another collector takes no notice.
   region_flag=-XX:G1HeapRegionSize=8m

@@ -28,6 +28,13 @@ final class Failures {
         return exitCode(failure);
     }
 
+    /** Returns what to say of a heap that is full; twice as much is a guess. */
+    static String noMemory(OutOfMemoryError full) {
+        long heap = Runtime.getRuntime().maxMemory() >> 20;
+        return "no memory left (%s), and Java may use %d MiB; give it more: PLUMBLINE_JAVA_OPTS=-Xmx%dm, where the machine has as much"
+                .formatted(full.getMessage(), heap, 2 * heap);
+    }
+
     private static int exitCode(Throwable failure) {
         boolean fixableByTyping = failure instanceof UsageException
                 || failure instanceof ConfigException

@@ -83,7 +83,15 @@ public final class Plumbline {
     }
 
     public static void main(String[] arguments) {
-        System.exit(commandLine().execute(arguments));
+        int exitCode;
+        try {
+            exitCode = commandLine().execute(arguments);
+        } catch (OutOfMemoryError full) {
+            // Where the launcher does not have Java end at once.
+            System.err.println(Failures.PREFIX + Failures.noMemory(full));
+            exitCode = ExitCodes.FAILURE;
+        }
+        System.exit(exitCode);
     }
 
     /** The command line with its exit codes; a test sets its own writers. */
