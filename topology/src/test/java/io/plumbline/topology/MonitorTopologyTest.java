@@ -18,6 +18,7 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.ingest.RefusedRecords;
+import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -135,10 +136,8 @@ class MonitorTopologyTest extends MonitoredStream {
         record(QUIET, T0, 2);
         record(QUIET, T0 + 3 * WINDOW_MS, 1);
         List<TestRecord<byte[], byte[]>> reports = stream.read(config.topics().windowReports());
-        JsonNode account = JSON.readTree(reports.get(2)
-                .headers()
-                .lastHeader(WindowAssessor.ACCOUNT_HEADER)
-                .value());
+        JsonNode account = JSON.readTree(
+                reports.get(2).headers().lastHeader(WindowReport.ACCOUNT_HEADER).value());
         int window = WatchedFolder.ROWS * WatchedFolder.RECORDS;
         assertEquals(3 * window + 3 * WatchedFolder.ROWS, account.get("in").asInt());
         assertEquals(3 * window, account.get("in_windows").asInt());

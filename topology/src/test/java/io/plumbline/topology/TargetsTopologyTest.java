@@ -8,10 +8,9 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.assessment.DriftListener;
-import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WatchedSite;
-import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
@@ -103,7 +102,7 @@ class TargetsTopologyTest {
             stream.send(topic, "clt", record(0, -1), T0);
             stream.send(topic, "clt", record(0, -1), T0 + 20_000);
             stream.read(config().topics().windowReports()).stream()
-                    .filter(report -> report.headers().lastHeader(WindowAssessor.TARGETS_HEADER) == null)
+                    .filter(report -> report.headers().lastHeader(TargetsReport.HEADER) == null)
                     .forEach(report -> assertTrue(
                             new String(report.value(), StandardCharsets.UTF_8).contains("\"rows\":8"),
                             "rows of the refused record"));

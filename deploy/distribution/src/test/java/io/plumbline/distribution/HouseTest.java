@@ -64,6 +64,7 @@ class HouseTest {
             "topology.progress",
             "topology.windows",
             "topology.joining",
+            "topology.report",
             "topology.assessment",
             "topology.adaptation",
             "topology.emission",

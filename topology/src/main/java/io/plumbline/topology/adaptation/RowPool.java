@@ -1,6 +1,6 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.report.Json;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;

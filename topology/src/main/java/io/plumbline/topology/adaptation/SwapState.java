@@ -1,6 +1,6 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.report.Json;
 import java.util.List;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;

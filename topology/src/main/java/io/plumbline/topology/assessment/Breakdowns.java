@@ -10,8 +10,9 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
-import io.plumbline.topology.assessment.Breakdown.OfValue;
 import io.plumbline.topology.ingest.Origin;
+import io.plumbline.topology.report.Breakdown;
+import io.plumbline.topology.report.Breakdown.OfValue;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -57,14 +58,13 @@ final class Breakdowns {
         return List.copyOf(several.keySet());
     }
 
-    /**
-     * Returns the comparison, or null where no row of the window says a value.
-     *
-     * @param head the encoded rows
-     * @param ofTrained what the trained decoder gives for them
-     */
+    /** Returns the comparison, or null where no row of the window says a value. */
     @Nullable
-    Breakdown by(String name, ClosedWindow window, WindowRequests requests, SampleRows head, Matrix ofTrained) {
+    Breakdown by(String name, WindowView view) {
+        ClosedWindow window = view.window();
+        WindowRequests requests = view.requests();
+        SampleRows head = view.sample().head();
+        Matrix ofTrained = view.sample().ofTrained();
         Map<String, Long> rows = rowsOf(name, window);
         if (rows.isEmpty()) {
             return null;

@@ -1,6 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.topology.ingest.Coverage;
+import io.plumbline.topology.report.CoverageReport;
 import org.jspecify.annotations.Nullable;
 
 /**

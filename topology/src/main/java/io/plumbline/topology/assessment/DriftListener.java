@@ -1,5 +1,8 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowReport;
+
 /** Watches the third stage. Called on stream threads; implementations must be thread-safe and must not block. */
 public interface DriftListener {
 

@@ -12,6 +12,7 @@ import io.plumbline.calibration.SequentialState;
 import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.report.SequentialReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -2,6 +2,10 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.calibration.Verdict;
 import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
+import io.plumbline.topology.report.BlockStanding;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowReport;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -57,7 +61,7 @@ final class TargetsAssessor {
         List<BlockStanding> standings = window.inOrder();
         TargetsReport all = TargetsReport.of(group, report.windowStartMs(), report.windowEndMs(), standings);
         Record<byte[], byte[]> told = record(group, Json.bytes(all), timestampMs);
-        told.headers().add(WindowAssessor.TARGETS_HEADER, new byte[] {'1'});
+        told.headers().add(TargetsReport.HEADER, new byte[] {'1'});
         context.forward(told, reports);
         AdaptationMessage request = request(window, report);
         if (request != null) {

@@ -2,6 +2,9 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
 import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.report.BlockStanding;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.WindowReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -12,6 +12,10 @@ import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
+import io.plumbline.topology.report.DownstreamReport;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
@@ -36,15 +40,6 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
 
     /** The name of the store of what is remembered per site. */
     public static final String DECISIONS_STORE = "decisions";
-
-    /**
-     * The header of a report that holds the account of its rows: JSON of what became of every row of the site up to
-     * this window, a {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
-     */
-    public static final String ACCOUNT_HEADER = "plumbline.account";
-
-    /** Header of a {@link TargetsReport}, which is no report of a window of one block. */
-    public static final String TARGETS_HEADER = "plumbline.targets";
 
     /** Bytes of whole requests that go to the adapter with one window. */
     static final long MOST_REQUEST_BYTES = 16L << 20;
@@ -106,7 +101,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         long begin = System.nanoTime();
         byte[] stored = memories.get(window.site());
         SiteMemory before = stored == null ? SiteMemory.initial() : SiteMemory.decode(stored);
-        Judgement judgement = judge.decide(window, measured, before);
+        Judgement judgement = judge.decide(measured, before);
         memories.put(window.site(), judgement.memory().encode());
         if (!judgement.report().violatedBounds().isEmpty()) {
             LOG.error(
@@ -116,13 +111,13 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     judgement.report().violatedBounds());
         }
         log(before, judgement);
-        logFailure(measured.behaviour(), window);
+        logFailure(measured.view().behaviour(), window);
         judged.add(window.site());
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
-        report.headers().add(ACCOUNT_HEADER, Json.bytes(window.account()));
+        report.headers().add(WindowReport.ACCOUNT_HEADER, Json.bytes(window.account()));
         context.forward(report, reports);
         BlockRows asked = ask(window, before, judgement, judge.sendsRequests(), record.timestamp());
-        WindowBehaviour behaviour = measured.behaviour();
+        WindowBehaviour behaviour = measured.view().behaviour();
         if (behaviour != null) {
             listener.onDownstream(window.site(), behaviour.nanoseconds());
         }
@@ -185,7 +180,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                             .geometry()
                             .value(Statistic.RECONSTRUCTION_FVU_TRAINED)
                             .orElse(Double.NaN),
-                    klActive(judgement.report().downstream()),
+                    klActive(judgement.report().section(Sections.DOWNSTREAM)),
                     judgement.report().geometry().value(Statistic.KL).orElse(Double.NaN));
             forward(TargetSites.configured(window.site()), request.encode(), timestampMs, requests);
         }

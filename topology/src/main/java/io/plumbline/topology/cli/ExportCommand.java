@@ -1,10 +1,10 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Amounts;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.metrics.MetricHistory;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
 import java.io.Writer;

@@ -2,9 +2,9 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.adaptation.AdaptationReport;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.IncidentReport;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;

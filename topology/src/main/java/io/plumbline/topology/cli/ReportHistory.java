@@ -1,12 +1,11 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.calibration.Amounts;
-import io.plumbline.topology.assessment.Json;
-import io.plumbline.topology.assessment.TargetsReport;
-import io.plumbline.topology.assessment.WindowAssessor;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowReport;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Map;
@@ -114,7 +113,7 @@ final class ReportHistory<T> {
 
     private void take(ConsumerRecord<byte[], byte[]> record, Consumer<T> taker) {
         byte[] value = record.value() == null ? new byte[0] : record.value();
-        boolean ofTargets = record.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null;
+        boolean ofTargets = record.headers().lastHeader(TargetsReport.HEADER) != null;
         TargetsReport targets = null;
         T report = null;
         try {

@@ -5,10 +5,10 @@ import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
-import io.plumbline.topology.assessment.WindowReport;
-import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -120,7 +120,7 @@ final class ConsoleApi {
                 newest == null ? null : Long.valueOf(newest.windowStartMs()),
                 newest == null ? null : Long.valueOf(newest.windowEndMs()),
                 newest == null ? 0 : newest.geometry().rank(),
-                newest == null ? null : newest.spectrum(),
+                newest == null ? null : newest.section(Sections.SPECTRUM),
                 newest == null ? null : newest.geometry().principalAngles(),
                 newest == null ? Map.of() : newest.geometry().undefined());
     }
@@ -134,16 +134,15 @@ final class ConsoleApi {
                 failing == null ? null : Long.valueOf(failing.windowStartMs()),
                 failing == null ? null : Long.valueOf(failing.windowEndMs()),
                 failing != null && failing.equals(site.newest()),
-                failing == null || failing.failingFeatures() == null ? List.of() : failing.failingFeatures(),
+                failing == null ? List.of() : failing.listed(Sections.FAILING_FEATURES),
                 newest == null ? null : Long.valueOf(newest.windowStartMs()),
                 newest == null ? null : Long.valueOf(newest.windowEndMs()),
-                newest == null ? null : newest.featureActivity(),
+                newest == null ? null : newest.section(Sections.FEATURE_ACTIVITY),
                 site.featureNames());
     }
 
     ConsoleViews.Requests requests(SiteHistory site) {
         WindowReport shown = site.withFarthestRequests();
-        List<WorstRequest> worst = shown == null ? null : shown.worstRequests();
         return new ConsoleViews.Requests(
                 ConsoleViews.SCHEMA,
                 site.site(),
@@ -153,7 +152,7 @@ final class ConsoleApi {
                 shown == null ? 0 : shown.requestsScored(),
                 shown == null ? 0 : shown.recordsNotScored(),
                 shown == null ? null : shown.geometry().undefined().get(Statistic.REQUEST_SHIFT.label()),
-                worst == null ? List.of() : worst);
+                shown == null ? List.of() : shown.listed(Sections.WORST_REQUESTS));
     }
 
     ConsoleViews.Decoders decoders(SiteHistory site) {

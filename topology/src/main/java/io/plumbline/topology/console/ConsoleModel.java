@@ -2,9 +2,9 @@ package io.plumbline.topology.console;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.RowAccount;
 import java.util.Collection;
 import java.util.LinkedHashMap;

@@ -2,7 +2,7 @@ package io.plumbline.topology.console;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.report.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;

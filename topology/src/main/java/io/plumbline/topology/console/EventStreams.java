@@ -1,6 +1,6 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.report.Json;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;

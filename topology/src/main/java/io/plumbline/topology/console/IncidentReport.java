@@ -6,9 +6,11 @@ import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationReport;
-import io.plumbline.topology.assessment.FeatureName;
-import io.plumbline.topology.assessment.WindowReport;
-import io.plumbline.topology.assessment.WorstRequest;
+import io.plumbline.topology.report.CoverageReport;
+import io.plumbline.topology.report.FeatureName;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WorstRequest;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.List;
@@ -81,8 +83,9 @@ public final class IncidentReport {
         last.details()
                 .forEach(detail ->
                         page.element("p", Character.toUpperCase(detail.charAt(0)) + detail.substring(1) + "."));
-        if (last.coverage() != null && last.coverage().moved() != null) {
-            page.element("p", "Coverage moved: " + last.coverage().moved() + ".");
+        CoverageReport coverage = last.coverage();
+        if (coverage != null && coverage.moved() != null) {
+            page.element("p", "Coverage moved: " + coverage.moved() + ".");
         }
         charts(page, windows);
         adaptations(page);
@@ -173,8 +176,8 @@ public final class IncidentReport {
 
     private void requests(Markup page) {
         WindowReport shown = Objects.requireNonNull(site.withFarthestRequests(), "a report has windows");
-        List<WorstRequest> worst = shown.worstRequests();
-        if (worst == null || worst.isEmpty()) {
+        List<WorstRequest> worst = shown.listed(Sections.WORST_REQUESTS);
+        if (worst.isEmpty()) {
             return;
         }
         page.element("h2", "Requests that are farthest from the baseline's");
@@ -194,7 +197,7 @@ public final class IncidentReport {
 
     private void features(Markup page) {
         WindowReport failing = site.newestDrifted();
-        if (failing == null || Objects.requireNonNull(failing.failingFeatures()).isEmpty()) {
+        if (failing == null || failing.listed(Sections.FAILING_FEATURES).isEmpty()) {
             return;
         }
         page.element("h2", "Features that fail");
@@ -206,7 +209,7 @@ public final class IncidentReport {
         page.raw("<table><tr><th>feature<th>systematic residual<th>in baseline<th>usefulness<th>in baseline<th>share"
                 + " of error"
                 + "<th>share of writing<th>active in</tr>");
-        for (FailingFeature feature : Objects.requireNonNull(failing.failingFeatures()).stream()
+        for (FailingFeature feature : failing.listed(Sections.FAILING_FEATURES).stream()
                 .limit(FEATURES)
                 .toList()) {
             row(
@@ -225,7 +228,7 @@ public final class IncidentReport {
 
     private void activity(Markup page) {
         ActivityChanges changes =
-                Objects.requireNonNull(site.newest(), "a report has windows").featureActivity();
+                Objects.requireNonNull(site.newest(), "a report has windows").section(Sections.FEATURE_ACTIVITY);
         if (changes == null || changes.undefined() != null || changes.features().isEmpty()) {
             return;
         }

@@ -1,11 +1,11 @@
 package io.plumbline.topology.console;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
-import io.plumbline.topology.assessment.Json;
-import io.plumbline.topology.assessment.WindowAssessor;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.RowAccount;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -150,13 +150,13 @@ final class ReportFeed implements AutoCloseable {
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record) {
-        if (record.value() == null || record.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null) {
+        if (record.value() == null || record.headers().lastHeader(TargetsReport.HEADER) != null) {
             return;
         }
         try {
             if (record.topic().equals(config.topics().windowReports())) {
                 WindowReport report = Json.read(record.value(), WindowReport.class);
-                Header account = record.headers().lastHeader(WindowAssessor.ACCOUNT_HEADER);
+                Header account = record.headers().lastHeader(WindowReport.ACCOUNT_HEADER);
                 if (account != null) {
                     model.account(report.site(), Json.read(account.value(), RowAccount.class));
                 }

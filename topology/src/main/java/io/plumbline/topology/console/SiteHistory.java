@@ -2,8 +2,9 @@ package io.plumbline.topology.console;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
-import io.plumbline.topology.assessment.FeatureName;
-import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.report.FeatureName;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.RowAccount;
 import java.util.ArrayList;
 import java.util.List;
@@ -81,7 +82,7 @@ record SiteHistory(
                 site,
                 List.copyOf(all),
                 newer(newest, report),
-                report.failingFeatures() == null ? newestDrifted : newer(newestDrifted, report),
+                report.section(Sections.FAILING_FEATURES) == null ? newestDrifted : newer(newestDrifted, report),
                 adaptations,
                 account,
                 inService,
@@ -97,19 +98,16 @@ record SiteHistory(
     @Nullable
     WindowReport withFarthestRequests() {
         WindowReport drifted = newestDrifted;
-        return drifted == null
-                        || drifted.worstRequests() == null
-                        || drifted.worstRequests().isEmpty()
-                ? newest
-                : drifted;
+        return drifted == null || drifted.listed(Sections.WORST_REQUESTS).isEmpty() ? newest : drifted;
     }
 
     /** Returns label and link of the features that both reports list, by index. */
     Map<Integer, FeatureName> featureNames() {
         Map<Integer, FeatureName> names = new TreeMap<>();
         for (WindowReport report : new WindowReport[] {newestDrifted, newest}) {
-            if (report != null && report.featureNames() != null) {
-                names.putAll(report.featureNames());
+            Map<Integer, FeatureName> more = report == null ? null : report.section(Sections.FEATURE_NAMES);
+            if (more != null) {
+                names.putAll(more);
             }
         }
         return names;

@@ -5,10 +5,11 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
-import io.plumbline.topology.assessment.Breakdown;
-import io.plumbline.topology.assessment.CoverageReport;
-import io.plumbline.topology.assessment.Headline;
-import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.report.Breakdown;
+import io.plumbline.topology.report.CoverageReport;
+import io.plumbline.topology.report.Headline;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
@@ -95,9 +96,9 @@ public record WindowPoint(
                 report.activeFaithfulnessGap(),
                 report.reconstructionFvu(),
                 report.maskedShare(),
-                report.coverage(),
-                report.breakdown(),
-                report.energyWarning(),
+                report.section(Sections.COVERAGE),
+                report.section(Sections.BREAKDOWN),
+                report.section(Sections.ENERGY_WARNING),
                 report.warning(),
                 report.warningReason(),
                 report.decoderVersion(),

@@ -2,7 +2,7 @@ package io.plumbline.topology.emission;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import io.plumbline.topology.adaptation.DecoderKind;
-import io.plumbline.topology.assessment.Json;
+import io.plumbline.topology.report.Json;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;

@@ -1,7 +1,8 @@
 package io.plumbline.topology.metrics;
 
-import io.plumbline.topology.assessment.TargetsReport;
-import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowMetric;
+import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;

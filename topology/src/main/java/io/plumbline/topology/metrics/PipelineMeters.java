@@ -1,13 +1,14 @@
 package io.plumbline.topology.metrics;
 
 import io.plumbline.calibration.Verdict;
-import io.plumbline.topology.assessment.DownstreamReport;
 import io.plumbline.topology.assessment.DriftListener;
-import io.plumbline.topology.assessment.TargetsReport;
-import io.plumbline.topology.assessment.WindowReport;
-import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.report.DownstreamReport;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WorstRequest;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
@@ -151,14 +152,13 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
         Counters.OfSite ofSite = sites.of(report.site());
         times.took(Stage.ASSESS, nanoseconds);
         ofSite.boundViolations().increment(report.violatedBounds().size());
-        DownstreamReport downstream = report.downstream();
+        DownstreamReport downstream = report.section(Sections.DOWNSTREAM);
         if (downstream != null && downstream.failure() != null) {
             ofSite.downstreamFailures().increment();
         }
         if (report.verdict() == Verdict.DRIFTED) {
-            WorstRequest worst = report.worstRequests() == null
-                    ? null
-                    : report.worstRequests().stream().findFirst().orElse(null);
+            WorstRequest worst =
+                    report.listed(Sections.WORST_REQUESTS).stream().findFirst().orElse(null);
             driftedWindows.add(
                     ofSite.label(), worst == null ? null : worst.printable(), worst == null ? 0.0 : worst.share());
         }

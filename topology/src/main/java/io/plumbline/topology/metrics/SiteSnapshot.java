@@ -2,6 +2,8 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.report.Samples;
+import io.plumbline.topology.report.WindowMetric;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -41,7 +43,7 @@ public record SiteSnapshot(String site, List<Sample> samples) {
     }
 
     /** Collects the values of one window. Not thread-safe. */
-    public static final class Builder {
+    public static final class Builder implements Samples {
         private final String site;
         private final List<Sample> samples = new ArrayList<>();
 
@@ -50,6 +52,7 @@ public record SiteSnapshot(String site, List<Sample> samples) {
         }
 
         /** Adds a value without a label of its own; null, NaN and infinities are left out. */
+        @Override
         public Builder set(WindowMetric metric, @Nullable Number value) {
             return add(metric, null, value);
         }
@@ -60,6 +63,7 @@ public record SiteSnapshot(String site, List<Sample> samples) {
         }
 
         /** Adds a value under a label; null, NaN and infinities are left out. */
+        @Override
         public Builder set(WindowMetric metric, String labelValue, @Nullable Number value) {
             return add(metric, labelValue, value);
         }

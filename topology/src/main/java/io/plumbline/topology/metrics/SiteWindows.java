@@ -1,5 +1,6 @@
 package io.plumbline.topology.metrics;
 
+import io.plumbline.topology.report.WindowMetric;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
@@ -31,7 +32,7 @@ final class SiteWindows implements MultiCollector {
     private final Clock wallClock;
     private final Duration staleness;
     private final List<MetricFamilyDescriptor> descriptors =
-            WindowMetric.all().stream().map(WindowMetric::descriptor).toList();
+            WindowMetric.all().stream().map(SiteWindows::descriptor).toList();
 
     SiteWindows(Clock wallClock, Duration staleness) {
         this.wallClock = wallClock;
@@ -70,6 +71,14 @@ final class SiteWindows implements MultiCollector {
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
         return descriptors;
+    }
+
+    private static MetricFamilyDescriptor descriptor(WindowMetric metric) {
+        String label = metric.label();
+        return MetricFamilyDescriptor.gauge(metric.metricName())
+                .help(metric.help())
+                .labelNames(label == null ? List.of("site") : List.of("site", label))
+                .build();
     }
 
     private static GaugeSnapshot.Builder family(WindowMetric metric) {

@@ -1,22 +1,15 @@
 package io.plumbline.topology.metrics;
 
-import io.plumbline.activity.ActivityChange;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.behaviour.Figure;
-import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
-import io.plumbline.topology.assessment.Breakdown;
-import io.plumbline.topology.assessment.CoverageReport;
-import io.plumbline.topology.assessment.DownstreamReport;
-import io.plumbline.topology.assessment.DriftCause;
-import io.plumbline.topology.assessment.SequentialReport;
-import io.plumbline.topology.assessment.StatisticReport;
-import io.plumbline.topology.assessment.TargetsReport;
-import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.SequentialReport;
+import io.plumbline.topology.report.StatisticReport;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowMetric;
+import io.plumbline.topology.report.WindowReport;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Translates the report of a window into the values of its site's gauges. */
@@ -48,19 +41,11 @@ final class WindowValues {
                 .set(WindowMetric.PRINCIPAL_ANGLE, "largest", angle(angles, 1.0))
                 .set(WindowMetric.MASKED, "token_id", report.maskedByToken() / rowsThatCame)
                 .set(WindowMetric.MASKED, "norm", report.maskedByNorm() / rowsThatCame)
-                .set(WindowMetric.ENERGY_CONCENTRATED, report.energyWarning() == null ? 0 : 1);
+                .set(WindowMetric.ENERGY_CONCENTRATED, report.section(Sections.ENERGY_WARNING) == null ? 0 : 1);
         for (StatisticReport statistic : report.statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
         }
-        ActivityChanges activity = report.featureActivity();
-        if (activity != null && activity.undefined() == null) {
-            snapshot.set(WindowMetric.COMPARED_FEATURES, activity.tested())
-                    .set(WindowMetric.CHANGED_FEATURES, ActivityChange.LESS_ACTIVE, activity.lessActive())
-                    .set(WindowMetric.CHANGED_FEATURES, ActivityChange.MORE_ACTIVE, activity.moreActive());
-        }
-        addDownstream(snapshot, report.downstream());
-        addCoverage(snapshot, report.coverage());
-        addOrigins(snapshot, report);
+        report.sections().addTo(snapshot);
         for (SequentialReport sequential : report.sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
@@ -81,48 +66,6 @@ final class WindowValues {
                 .window(report.windowStartMs(), report.windowEndMs())
                 .set(WindowMetric.WORST_BLOCK, report.worstBlock(), Boolean.TRUE)
                 .build();
-    }
-
-    private static void addOrigins(SiteSnapshot.Builder snapshot, WindowReport report) {
-        DriftCause cause = report.cause();
-        if (cause != null) {
-            cause.changes()
-                    .forEach(change -> snapshot.set(
-                            WindowMetric.DRIFT_CHANGE, change.name() + " " + change.value(), change.share()));
-        }
-        Breakdown breakdown = report.breakdown();
-        if (breakdown != null) {
-            for (Breakdown.OfValue one : breakdown.values()) {
-                snapshot.set(WindowMetric.BREAKDOWN_GAP, one.value(), one.faithfulnessGap())
-                        .set(WindowMetric.BREAKDOWN_SHIFT, one.value(), one.whitenedMeanShift())
-                        .set(WindowMetric.BREAKDOWN_FVU, one.value(), one.fvu());
-            }
-        }
-    }
-
-    /** Adds the figures of the rest of the model; those of the trained decoder are statistics. */
-    private static void addDownstream(SiteSnapshot.Builder snapshot, @Nullable DownstreamReport downstream) {
-        if (downstream == null) {
-            return;
-        }
-        snapshot.set(WindowMetric.DOWNSTREAM_REQUESTS, downstream.requests());
-        Map<String, Figure> active = downstream.active();
-        if (active != null) {
-            for (Statistic statistic : WindowBehaviour.STATISTICS) {
-                Figure figure = active.get(statistic.label());
-                snapshot.set(WindowMetric.of(statistic), "active", figure == null ? null : figure.value());
-            }
-        }
-    }
-
-    private static void addCoverage(SiteSnapshot.Builder snapshot, @Nullable CoverageReport coverage) {
-        if (coverage != null) {
-            snapshot.set(WindowMetric.COVERAGE, "delivered", coverage.deliveredShare())
-                    .set(WindowMetric.COVERAGE, "cached", coverage.cachedShare())
-                    .set(WindowMetric.COVERAGE, "not_sampled", coverage.notSampledShare())
-                    .set(WindowMetric.COVERAGE, "dropped", coverage.droppedShare())
-                    .set(WindowMetric.COVERAGE_MOVED, coverage.moved() == null ? 0 : 1);
-        }
     }
 
     private static @Nullable Double seconds(@Nullable Long milliseconds) {

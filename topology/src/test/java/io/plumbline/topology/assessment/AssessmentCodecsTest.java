@@ -9,6 +9,7 @@ import io.plumbline.calibration.DriftState;
 import io.plumbline.calibration.SequentialDetector;
 import io.plumbline.calibration.SequentialState;
 import io.plumbline.topology.HostileBytes;
+import io.plumbline.topology.report.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;

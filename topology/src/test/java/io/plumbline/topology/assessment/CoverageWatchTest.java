@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.ingest.Coverage;
+import io.plumbline.topology.report.CoverageReport;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 

@@ -9,6 +9,14 @@ import io.plumbline.attribution.FailingFeature;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.adaptation.AdaptationReport;
+import io.plumbline.topology.report.BlockStanding;
+import io.plumbline.topology.report.Breakdown;
+import io.plumbline.topology.report.CoverageReport;
+import io.plumbline.topology.report.DownstreamReport;
+import io.plumbline.topology.report.DriftCause;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
 import java.lang.reflect.RecordComponent;
 import java.nio.file.Files;
@@ -30,7 +38,9 @@ class JsonReferenceTest {
     void theKeysOfAWindowReportAreThose() throws IOException {
         List<String> keys = keys(WindowReport.class);
         keys.remove("geometry");
+        keys.remove("sections");
         keys.add(keys.indexOf("threshold") + 1, "over_threshold");
+        Sections.ALL.forEach(kind -> keys.add(kind.key()));
         assertEquals(keys, rows("## Window report", "The numbers of the window", 1));
     }
 

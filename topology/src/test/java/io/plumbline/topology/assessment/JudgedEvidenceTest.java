@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.report.SequentialReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.Panes;
 import java.io.IOException;

@@ -11,6 +11,11 @@ import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.ProducerNotes;
+import io.plumbline.topology.report.Breakdown;
+import io.plumbline.topology.report.CoverageReport;
+import io.plumbline.topology.report.DriftCause;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.Panes;
 import java.io.IOException;
@@ -34,18 +39,20 @@ class JudgedOriginsTest extends JudgedWindows {
         for (int window = 0; window < 8; window++) {
             SiteJudge.Judgement judged = judge.judge(usual, SiteMemory.decode(memory.encode()), null);
             memory = judged.memory();
-            CoverageReport coverage = Objects.requireNonNull(judged.report().coverage());
+            CoverageReport coverage = Objects.requireNonNull(judged.report().section(Sections.COVERAGE));
             assertNull(coverage.moved());
             assertEquals(1_000, coverage.tokensServed());
             assertEquals(0.9, coverage.deliveredShare());
             assertEquals(0.1, coverage.droppedShare());
         }
         WindowReport report = judge.judge(cached, memory, null).report();
-        String moved = Objects.requireNonNull(report.coverage()).moved();
+        String moved = Objects.requireNonNull(report.section(Sections.COVERAGE)).moved();
         assertNotNull(moved);
         assertEquals(Verdict.DRIFTED, report.verdict());
         assertFalse(report.reason().contains(";"), report.reason());
-        assertNull(judge.judge(drifted(), memory, null).report().coverage(), "nobody said how many were served");
+        assertNull(
+                judge.judge(drifted(), memory, null).report().section(Sections.COVERAGE),
+                "nobody said how many were served");
     }
 
     @Test
@@ -54,7 +61,7 @@ class JudgedOriginsTest extends JudgedWindows {
         ClosedWindow window = mixed(record -> record % 2 == 0);
         tenants(window, record -> record % 2 == 0 ? "german" : "acme");
         WindowReport report = judge.judge(window, SiteMemory.initial(), null).report();
-        Breakdown breakdown = Objects.requireNonNull(report.breakdown());
+        Breakdown breakdown = Objects.requireNonNull(report.section(Sections.BREAKDOWN));
         assertEquals("tenant", breakdown.by());
         assertEquals(64, breakdown.comparedRows());
         assertEquals(2, breakdown.values().size());
@@ -70,7 +77,7 @@ class JudgedOriginsTest extends JudgedWindows {
         ClosedWindow few = mixed(record -> record % 2 == 0);
         tenants(few, record -> record % 4 == 0 ? "german" : record % 4 == 1 ? "" : "acme");
         Breakdown unsaid = Objects.requireNonNull(
-                judge.judge(few, SiteMemory.initial(), null).report().breakdown());
+                judge.judge(few, SiteMemory.initial(), null).report().section(Sections.BREAKDOWN));
         assertEquals(
                 List.of("acme", "german", Breakdown.UNSAID),
                 unsaid.values().stream().map(Breakdown.OfValue::value).toList());
@@ -80,11 +87,11 @@ class JudgedOriginsTest extends JudgedWindows {
         assertNull(judge("threshold: {share: 0.6}")
                 .judge(window, SiteMemory.initial(), null)
                 .report()
-                .breakdown());
+                .section(Sections.BREAKDOWN));
         assertNull(judge("threshold: {share: 0.6}\n    breakdown_by: nobody")
                 .judge(window, SiteMemory.initial(), null)
                 .report()
-                .breakdown());
+                .section(Sections.BREAKDOWN));
     }
 
     @Test
@@ -93,7 +100,7 @@ class JudgedOriginsTest extends JudgedWindows {
         ClosedWindow window = mixed(record -> false);
         tenants(window, record -> "t" + Math.max(0, record - 3));
         Breakdown breakdown = Objects.requireNonNull(
-                judge.judge(window, SiteMemory.initial(), null).report().breakdown());
+                judge.judge(window, SiteMemory.initial(), null).report().section(Sections.BREAKDOWN));
         assertEquals(Breakdown.MOST + 1, breakdown.values().size());
         assertEquals("t0", breakdown.values().get(0).value());
         Breakdown.OfValue others = Objects.requireNonNull(breakdown.of(Breakdown.OTHERS));
@@ -126,13 +133,13 @@ class JudgedOriginsTest extends JudgedWindows {
         for (int window = 0; window < 3; window++) {
             SiteJudge.Judgement quiet =
                     judge.judge(at(window, versions(mixed(record -> false), record -> false)), memory, null);
-            assertNull(quiet.report().cause());
+            assertNull(quiet.report().section(Sections.CAUSE));
             memory = SiteMemory.decode(quiet.memory().encode());
         }
         WindowReport report = judge.judge(at(3, versions(drifted(), record -> record % 2 == 0)), memory, null)
                 .report();
         assertEquals(Verdict.DRIFTED, report.verdict());
-        DriftCause cause = Objects.requireNonNull(report.cause());
+        DriftCause cause = Objects.requireNonNull(report.section(Sections.CAUSE));
         assertEquals("change", cause.kind());
         assertEquals("0.20", cause.changes().get(0).value());
         assertEquals("0.19", cause.changes().get(0).before());
@@ -142,9 +149,9 @@ class JudgedOriginsTest extends JudgedWindows {
         assertFalse(report.reason().contains(";"), report.reason());
         assertTrue(report.details().contains(cause.sentence()), report.details().toString());
         assertTrue(cause.sentence().contains("in this window, 0.20 against 0.19: FVU "), cause.sentence());
-        assertNull(report.breakdown());
+        assertNull(report.section(Sections.BREAKDOWN));
         DriftCause unknown = Objects.requireNonNull(
-                judge.judge(drifted(), SiteMemory.initial(), null).report().cause());
+                judge.judge(drifted(), SiteMemory.initial(), null).report().section(Sections.CAUSE));
         assertEquals("unknown", unknown.kind());
         WindowReport silent = judge.judge(drifted(), SiteMemory.initial(), null).report();
         assertFalse(

@@ -11,6 +11,11 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.StatisticReport;
+import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WorstRequest;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -29,19 +34,23 @@ class JudgedRequestsTest extends JudgedWindows {
         assertEquals(Verdict.ALIGNED, quiet.verdict(), quiet.reason());
         assertEquals(RECORDS, quiet.requestsScored());
         assertEquals(0, quiet.recordsNotScored());
-        assertEquals(WorstRequest.REPORTED, quiet.worstRequests().size());
+        assertEquals(
+                WorstRequest.REPORTED, quiet.listed(Sections.WORST_REQUESTS).size());
 
         WindowReport report = judge.judge(mixed(record -> record == 3 || record == 7), SiteMemory.initial(), null)
                 .report();
         assertEquals(Verdict.DRIFTED, report.verdict(), report.reason());
         assertEquals(
                 Set.of("chat-3", "chat-7"),
-                report.worstRequests().subList(0, 2).stream()
+                report.listed(Sections.WORST_REQUESTS).subList(0, 2).stream()
                         .map(WorstRequest::request)
                         .collect(Collectors.toSet()));
-        assertTrue(report.worstRequests().get(0).share() > 0.3, () -> report.worstRequests()
-                .toString());
-        assertEquals(WatchedFolder.ROWS, report.worstRequests().get(0).rows());
+        assertTrue(
+                report.listed(Sections.WORST_REQUESTS).get(0).share() > 0.3,
+                () -> report.listed(Sections.WORST_REQUESTS).toString());
+        assertEquals(
+                WatchedFolder.ROWS,
+                report.listed(Sections.WORST_REQUESTS).get(0).rows());
         assertFalse(report.reason().contains(";"), report.reason());
         assertEquals(1, report.details().size(), report.details().toString());
         assertTrue(

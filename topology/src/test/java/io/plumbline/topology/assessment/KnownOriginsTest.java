@@ -11,6 +11,8 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.ProducerNotes;
+import io.plumbline.topology.report.Breakdown;
+import io.plumbline.topology.report.DriftCause;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.Panes;
 import io.plumbline.topology.windows.RowAccount;
@@ -43,7 +45,7 @@ class KnownOriginsTest {
         known = known.after(window(25, version("0.20")), true, false, 2.0);
         ClosedWindow third = window(26, version("0.20"));
         known = known.after(third, true, true, 2.0);
-        DriftCause cause = DriftCause.of(third, known, Map.of());
+        DriftCause cause = Causes.of(third, known, Map.of());
         assertEquals("change", cause.kind());
         assertEquals(1, cause.changes().size(), "the engine is the same");
         DriftCause.Change change = cause.changes().get(0);
@@ -63,7 +65,7 @@ class KnownOriginsTest {
         }
         ClosedWindow drifted = window(24, version("0.20"));
         known = known.after(drifted, true, true, 2.0);
-        DriftCause cause = DriftCause.of(drifted, known, Map.of());
+        DriftCause cause = Causes.of(drifted, known, Map.of());
         assertEquals("traffic", cause.kind());
         assertEquals(
                 "no header or tag has a new value (engine, engine_version): the requests changed", cause.sentence());
@@ -75,7 +77,7 @@ class KnownOriginsTest {
         for (int window = 1; window < 50; window++) {
             ClosedWindow drifted = window(window, version("0.20"));
             known = known.after(drifted, true, true, 2.0);
-            assertEquals("change", DriftCause.of(drifted, known, Map.of()).kind(), "window " + window);
+            assertEquals("change", Causes.of(drifted, known, Map.of()).kind(), "window " + window);
         }
     }
 
@@ -84,11 +86,11 @@ class KnownOriginsTest {
         ClosedWindow silent = window(0);
         assertEquals(
                 "unknown",
-                DriftCause.of(silent, KnownOrigins.NONE.after(silent, true, true, 2.0), Map.of())
+                Causes.of(silent, KnownOrigins.NONE.after(silent, true, true, 2.0), Map.of())
                         .kind());
         ClosedWindow first = window(1, version("0.19"));
         KnownOrigins known = KnownOrigins.NONE.after(silent, false, false, 0.5).after(first, true, true, 2.0);
-        assertEquals("traffic", DriftCause.of(first, known, Map.of()).kind(), "no value was there before");
+        assertEquals("traffic", Causes.of(first, known, Map.of()).kind(), "no value was there before");
     }
 
     @Test
@@ -101,7 +103,7 @@ class KnownOriginsTest {
         ClosedWindow drifted = window(20, Map.of("user", "u20"));
         assertEquals(
                 "traffic",
-                DriftCause.of(drifted, known.after(drifted, true, true, 2.0), Map.of())
+                Causes.of(drifted, known.after(drifted, true, true, 2.0), Map.of())
                         .kind());
         TreeMap<String, String> many = new TreeMap<>();
         for (int name = 0; name < 30; name++) {
@@ -123,7 +125,7 @@ class KnownOriginsTest {
                 List.of(
                         new Breakdown.OfValue("0.19", ROWS, 0.5, 0.1, 0.21, 3.1, 0.9),
                         new Breakdown.OfValue("0.20", ROWS, 0.5, 0.9, 0.48, 5.2, null)));
-        DriftCause cause = DriftCause.of(both, known, Map.of("engine_version", breakdown));
+        DriftCause cause = Causes.of(both, known, Map.of("engine_version", breakdown));
         assertEquals(breakdown, cause.changes().get(0).comparison());
         assertTrue(
                 cause.sentence()

@@ -7,10 +7,11 @@ import io.plumbline.calibration.Verdict;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
-import io.plumbline.topology.assessment.CoverageReport;
-import io.plumbline.topology.assessment.Json;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.report.CoverageReport;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.file.Files;
@@ -81,7 +82,7 @@ class PythonMomentsIT {
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 WindowReport report = firstReport(client, config);
                 assertEquals(160, report.geometry().rows());
-                CoverageReport coverage = Objects.requireNonNull(report.coverage());
+                CoverageReport coverage = Objects.requireNonNull(report.section(Sections.COVERAGE));
                 assertEquals(160 + 80, coverage.tokensServed());
                 assertEquals(160.0 / 240.0, coverage.deliveredShare());
                 assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));

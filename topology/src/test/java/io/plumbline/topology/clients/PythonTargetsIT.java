@@ -9,13 +9,12 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.TargetsFolder;
-import io.plumbline.topology.assessment.Json;
-import io.plumbline.topology.assessment.TargetsReport;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WatchedTargets;
-import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderRecords;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.file.Path;
@@ -150,7 +149,7 @@ class PythonTargetsIT {
     }
 
     private static boolean isOfAll(ConsumerRecord<byte[], byte[]> report) {
-        return report.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null;
+        return report.headers().lastHeader(TargetsReport.HEADER) != null;
     }
 
     private static void assertFine(Python.Run run) {

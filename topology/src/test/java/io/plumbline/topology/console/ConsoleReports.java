@@ -1,9 +1,9 @@
 package io.plumbline.topology.console;
 
 import io.plumbline.calibration.Verdict;
-import io.plumbline.topology.assessment.Json;
-import io.plumbline.topology.assessment.WindowReport;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;

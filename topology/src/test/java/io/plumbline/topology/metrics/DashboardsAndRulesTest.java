@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.dataformat.yaml.YAMLFactory;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.report.WindowMetric;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;

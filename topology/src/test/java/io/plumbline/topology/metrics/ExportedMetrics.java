@@ -12,6 +12,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
+import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;

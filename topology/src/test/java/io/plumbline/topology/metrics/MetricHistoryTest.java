@@ -5,9 +5,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.plumbline.topology.assessment.Json;
-import io.plumbline.topology.assessment.TargetsReport;
-import io.plumbline.topology.assessment.WindowReport;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WindowMetric;
+import io.plumbline.topology.report.WindowReport;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

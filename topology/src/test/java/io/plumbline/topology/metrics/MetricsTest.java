@@ -10,6 +10,7 @@ import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.progress.StreamsProbes;
+import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.windows.WindowSettings;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;

@@ -12,6 +12,7 @@ import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.http.WebPages;
 import io.plumbline.topology.progress.LateProbe;
 import io.plumbline.topology.progress.Probe;
+import io.plumbline.topology.report.WindowMetric;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;

@@ -10,17 +10,19 @@ import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
-import io.plumbline.topology.assessment.Breakdown;
-import io.plumbline.topology.assessment.CoverageReport;
-import io.plumbline.topology.assessment.DownstreamReport;
-import io.plumbline.topology.assessment.DriftCause;
-import io.plumbline.topology.assessment.FeatureName;
-import io.plumbline.topology.assessment.SequentialReport;
-import io.plumbline.topology.assessment.Spectrum;
-import io.plumbline.topology.assessment.StatisticReport;
-import io.plumbline.topology.assessment.WindowReport;
-import io.plumbline.topology.assessment.WorstRequest;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.report.Breakdown;
+import io.plumbline.topology.report.CoverageReport;
+import io.plumbline.topology.report.DownstreamReport;
+import io.plumbline.topology.report.DriftCause;
+import io.plumbline.topology.report.FeatureName;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.SequentialReport;
+import io.plumbline.topology.report.Spectrum;
+import io.plumbline.topology.report.StatisticReport;
+import io.plumbline.topology.report.WindowMetric;
+import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WorstRequest;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
@@ -53,7 +55,7 @@ class PipelineMetersTest {
         assertEquals(0.1026, value(snapshot, WindowMetric.FVU, "trained"));
         assertEquals(0.125, value(snapshot, WindowMetric.FVU, "active"));
         assertEquals(0.375, value(snapshot, WindowMetric.KL, "active"));
-        assertEquals(24.0, value(snapshot, WindowMetric.DOWNSTREAM_REQUESTS, ""));
+        assertEquals(24.0, value(snapshot, "plumbline_downstream_requests", ""));
         assertEquals(1_700_000_000.5, value(snapshot, WindowMetric.BASELINE_CREATED, ""));
         assertEquals(7.0, value(snapshot, WindowMetric.BASELINE_REVISION, ""));
         assertEquals(4.5, value(snapshot, WindowMetric.ACTIVE_FAITHFULNESS_GAP, ""));
@@ -178,9 +180,6 @@ class PipelineMetersTest {
                 11,
                 1,
                 0,
-                List.of(
-                        new WorstRequest("chat\n17", 118, 640.0, 1e-6, 0.5),
-                        new WorstRequest("chat\t17", 20, 600.0, 1e-6, 0.25)),
                 Verdict.DRIFTED,
                 "above",
                 "faithfulness_gap",
@@ -202,29 +201,59 @@ class PipelineMetersTest {
                 100,
                 50,
                 0.1,
-                new CoverageReport(1_000, 0.5, 0.25, 0.125, 0.0625, 0.75, 0.0, "moved"),
-                new DriftCause(
-                        "change",
-                        List.of(new DriftCause.Change("engine_version", "0.20", 0, 0.75, "0.19", 8, 0, 0.5, null)),
-                        "new"),
-                new Breakdown("tenant", 100, List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))),
-                "one eigenvalue holds 60 % of the window's energy",
-                List.of(),
-                new ActivityChanges(
-                        2_048,
-                        12,
-                        900,
-                        3,
-                        5,
-                        List.of(new ActivityChange(7, "less_active", 0.0, 0.02, 0.0, 1.5, 0, 1e-9)),
-                        null),
-                Map.of(7, new FeatureName("dogs", null)),
                 1_700_000_000_500L,
                 7L,
-                new DownstreamReport(
-                        24, 3_000, 1, 2, null, null, Map.of(), Map.of("kl", new Figure(0.375, 0.25, 0.5)), null),
-                new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)),
+                sections(),
                 geometry);
+    }
+
+    private static Sections sections() {
+        return Sections.NONE
+                .with(
+                        Sections.WORST_REQUESTS,
+                        List.of(
+                                new WorstRequest("chat\n17", 118, 640.0, 1e-6, 0.5),
+                                new WorstRequest("chat\t17", 20, 600.0, 1e-6, 0.25)))
+                .with(Sections.COVERAGE, new CoverageReport(1_000, 0.5, 0.25, 0.125, 0.0625, 0.75, 0.0, "moved"))
+                .with(
+                        Sections.CAUSE,
+                        new DriftCause(
+                                "change",
+                                List.of(new DriftCause.Change(
+                                        "engine_version", "0.20", 0, 0.75, "0.19", 8, 0, 0.5, null)),
+                                "new"))
+                .with(
+                        Sections.BREAKDOWN,
+                        new Breakdown(
+                                "tenant",
+                                100,
+                                List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))))
+                .with(Sections.ENERGY_WARNING, "one eigenvalue holds 60 % of the window's energy")
+                .with(Sections.FAILING_FEATURES, List.of())
+                .with(
+                        Sections.FEATURE_ACTIVITY,
+                        new ActivityChanges(
+                                2_048,
+                                12,
+                                900,
+                                3,
+                                5,
+                                List.of(new ActivityChange(7, "less_active", 0.0, 0.02, 0.0, 1.5, 0, 1e-9)),
+                                null))
+                .with(Sections.FEATURE_NAMES, Map.of(7, new FeatureName("dogs", null)))
+                .with(
+                        Sections.DOWNSTREAM,
+                        new DownstreamReport(
+                                24,
+                                3_000,
+                                1,
+                                2,
+                                null,
+                                null,
+                                Map.of(),
+                                Map.of("kl", new Figure(0.375, 0.25, 0.5)),
+                                null))
+                .with(Sections.SPECTRUM, new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)));
     }
 
     /** An assessment in which every number differs from every other, so that a mix-up shows. */
@@ -238,9 +267,13 @@ class PipelineMetersTest {
     }
 
     private static double value(SiteSnapshot snapshot, WindowMetric metric, String label) {
+        return value(snapshot, metric.metricName(), label);
+    }
+
+    private static double value(SiteSnapshot snapshot, String metric, String label) {
         return snapshot.samples().stream()
-                .filter(sample ->
-                        sample.metric().equals(metric) && (label.isEmpty() || label.equals(sample.labelValue())))
+                .filter(sample -> sample.metric().metricName().equals(metric)
+                        && (label.isEmpty() || label.equals(sample.labelValue())))
                 .findFirst()
                 .orElseThrow()
                 .value();

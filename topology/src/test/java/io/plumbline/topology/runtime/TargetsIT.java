@@ -17,15 +17,15 @@ import io.plumbline.topology.TargetsFolder;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.Outcome;
-import io.plumbline.topology.assessment.Json;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WatchedTargets;
-import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.TargetsReport;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -211,7 +211,7 @@ class TargetsIT {
     }
 
     private static boolean isOfAll(ConsumerRecord<byte[], byte[]> report) {
-        return report.headers().lastHeader(WindowAssessor.TARGETS_HEADER) != null;
+        return report.headers().lastHeader(TargetsReport.HEADER) != null;
     }
 
     private static String metrics(PlumblineRuntime runtime) {

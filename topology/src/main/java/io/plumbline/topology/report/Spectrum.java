@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.PrincipalAngles;
@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
 public record Spectrum(List<Double> window, List<Double> baseline, List<Double> baselineAngles) {
 
     /** How many eigenvalues of each moment a report carries. */
-    static final int MOST = 128;
+    public static final int MOST = 128;
 
     public Spectrum {
         window = List.copyOf(window);
@@ -30,7 +30,7 @@ public record Spectrum(List<Double> window, List<Double> baseline, List<Double> 
     }
 
     /** @param comparable whether both subspaces are identified */
-    static Spectrum of(ActiveSubspace window, ActiveSubspace baseline, boolean comparable) {
+    public static Spectrum of(ActiveSubspace window, ActiveSubspace baseline, boolean comparable) {
         return new Spectrum(
                 leading(window),
                 leading(baseline),

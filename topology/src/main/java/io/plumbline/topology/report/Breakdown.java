@@ -1,6 +1,7 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import java.util.List;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,6 +15,25 @@ import org.jspecify.annotations.Nullable;
  * @param values those with most rows first, at most {@link #MOST} and then {@link #OTHERS} and {@link #UNSAID}
  */
 public record Breakdown(String by, int comparedRows, List<OfValue> values) {
+
+    private static final WindowMetric GAP = WindowMetric.family(
+            "plumbline_breakdown_faithfulness_gap",
+            "Faithfulness gap of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
+            "value");
+    private static final WindowMetric SHIFT = WindowMetric.family(
+            "plumbline_breakdown_whitened_mean_shift",
+            "Whitened mean shift of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
+            "value");
+    private static final WindowMetric FVU = WindowMetric.family(
+            "plumbline_breakdown_fraction_of_variance_unexplained",
+            "Fraction of variance the trained decoder leaves unexplained on the encoded rows of each value of breakdown_by; may exceed 1",
+            "value");
+
+    static final BiConsumer<Breakdown, Samples> SAMPLES =
+            (breakdown, samples) -> breakdown.values().forEach(one -> samples.set(
+                            GAP, one.value(), one.faithfulnessGap())
+                    .set(SHIFT, one.value(), one.whitenedMeanShift())
+                    .set(FVU, one.value(), one.fvu()));
 
     /** The most values that are compared one by one. */
     public static final int MOST = 8;
@@ -49,8 +69,7 @@ public record Breakdown(String by, int comparedRows, List<OfValue> values) {
             @Nullable Double whitenedMeanShift) {}
 
     /** Returns the entry of a value, or null. */
-    @Nullable
-    OfValue of(String value) {
+    public @Nullable OfValue of(String value) {
         return values.stream()
                 .filter(one -> one.value().equals(value))
                 .findFirst()

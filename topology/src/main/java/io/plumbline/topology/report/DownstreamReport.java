@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import io.plumbline.behaviour.Figure;
 import io.plumbline.behaviour.WindowAblation;
@@ -6,6 +6,7 @@ import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,7 +33,24 @@ public record DownstreamReport(
         @Nullable Map<String, Figure> active,
         @Nullable WindowAblation ablation) {
 
-    static DownstreamReport of(WindowBehaviour behaviour, int split) {
+    private static final WindowMetric REQUESTS = WindowMetric.family(
+            "plumbline_downstream_requests",
+            "Whole requests of the newest closed window that the rest of the model was run on");
+
+    /** Figures of the trained decoder are statistics. */
+    static final BiConsumer<DownstreamReport, Samples> SAMPLES = (downstream, samples) -> {
+        samples.set(REQUESTS, downstream.requests());
+        Map<String, Figure> active = downstream.active();
+        if (active != null) {
+            for (Statistic statistic : WindowBehaviour.STATISTICS) {
+                Figure figure = active.get(statistic.label());
+                samples.set(WindowMetric.of(statistic), "active", figure == null ? null : figure.value());
+            }
+        }
+    };
+
+    /** @param split requests of the sample that came in several records */
+    public static DownstreamReport of(WindowBehaviour behaviour, int split) {
         Map<Statistic, Figure> active = behaviour.active();
         return new DownstreamReport(
                 behaviour.requests(),

@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.core.JsonGenerator;
 import com.fasterxml.jackson.core.JsonProcessingException;
@@ -28,7 +28,7 @@ public final class Json {
             // A version of 21.5 or "7" was not written by this program; taken as a number it would pass for another.
             .disable(DeserializationFeature.ACCEPT_FLOAT_AS_INT)
             .disable(MapperFeature.ALLOW_COERCION_OF_SCALARS)
-            .addModule(AssessmentJson.module()
+            .addModule(SectionsJson.addTo(AssessmentJson.module())
                     .addSerializer(Double.class, new FiniteOrNull())
                     .addSerializer(Double.TYPE, new FiniteOrNull()))
             .build();

@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import io.plumbline.calibration.Amounts;
 import io.plumbline.geometry.Statistic;
@@ -21,14 +21,15 @@ public record Headline(String statistic, @Nullable Double overThreshold) {
     /** Significant digits, more where these would say that the value is its threshold. */
     private static final int DIGITS = 3;
 
-    static Headline of(String statistic, @Nullable Double value, @Nullable Double threshold) {
+    /** Returns the headline of a statistic with its value and threshold. */
+    public static Headline of(String statistic, @Nullable Double value, @Nullable Double threshold) {
         return new Headline(
                 statistic,
                 value == null || threshold == null || !(threshold > 0.0) ? null : Double.valueOf(value / threshold));
     }
 
     /** Returns {@link #overThreshold}, or {@code otherwise} where it does not exist. */
-    double orElse(double otherwise) {
+    public double orElse(double otherwise) {
         return overThreshold == null ? otherwise : overThreshold;
     }
 

@@ -1,16 +1,13 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import io.plumbline.calibration.Amounts;
-import io.plumbline.topology.assessment.KnownOrigins.Seen;
-import io.plumbline.topology.windows.ClosedWindow;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -24,10 +21,19 @@ import org.jspecify.annotations.Nullable;
  */
 public record DriftCause(String kind, List<Change> changes, String sentence) {
 
+    private static final WindowMetric CHANGE = WindowMetric.family(
+            "plumbline_drift_change_ratio",
+            "While a site is drifted, the header's or tag's values that came with the drift, by name and value, with their shares of the window's rows",
+            "change");
+
+    static final BiConsumer<DriftCause, Samples> SAMPLES = (cause, samples) -> cause.changes()
+            .forEach(change -> samples.set(CHANGE, change.name() + " " + change.value(), change.share()));
+
     /** The most changes that a report names. */
     public static final int MOST = 5;
 
-    private static final DriftCause UNKNOWN = new DriftCause(
+    /** Where no producer says what served the requests. */
+    public static final DriftCause UNKNOWN = new DriftCause(
             "unknown", List.of(), "no producer says what served the requests, so the cause is not known");
 
     public DriftCause {
@@ -99,44 +105,8 @@ public record DriftCause(String kind, List<Change> changes, String sentence) {
         }
     }
 
-    /**
-     * Returns the cause of a window's drift.
-     *
-     * @param known what is remembered of the windows before and of this one
-     * @param comparisons rows of this window by the values of headers, as far as they were measured
-     */
-    static DriftCause of(ClosedWindow window, KnownOrigins known, Map<String, Breakdown> comparisons) {
-        SortedMap<String, SortedMap<String, Long>> rows = KnownOrigins.rowsOf(window);
-        if (rows.isEmpty()) {
-            return UNKNOWN;
-        }
-        // A change in the middle of a window may not have brought that one above the threshold yet.
-        long fromMs = known.quietUntilMs() == SiteMemory.NEVER
-                ? SiteMemory.NEVER
-                : known.quietUntilMs() - (window.endMs() - window.startMs());
-        long all = Math.max(1, window.moment().rows() + window.masked().total());
-        List<Change> changes = new ArrayList<>();
-        rows.forEach((name, values) -> {
-            SortedMap<String, Seen> seen = known.names().getOrDefault(name, new TreeMap<>());
-            values.forEach((value, count) -> {
-                Seen now = seen.get(value);
-                Map.Entry<String, Seen> before =
-                        now == null || now.firstMs() < fromMs ? null : usualBefore(seen, now.firstMs());
-                if (now != null && before != null) {
-                    Seen then = before.getValue();
-                    changes.add(new Change(
-                            name,
-                            value,
-                            now.firstMs(),
-                            Math.min(1.0, (double) count / all),
-                            before.getKey(),
-                            then.windows(),
-                            then.drifted(),
-                            then.levels() == 0 ? null : Double.valueOf(then.levelSum() / then.levels()),
-                            comparisons.get(name)));
-                }
-            });
-        });
+    /** Returns the cause where no header or tag has a new value, or where some have: those of most rows. */
+    public static DriftCause of(Collection<String> names, List<Change> changes) {
         List<Change> most = changes.stream()
                 .sorted(Comparator.comparingDouble(Change::share).reversed())
                 .limit(MOST)
@@ -146,7 +116,7 @@ public record DriftCause(String kind, List<Change> changes, String sentence) {
                         "traffic",
                         most,
                         "no header or tag has a new value (%s): the requests changed"
-                                .formatted(String.join(", ", rows.keySet())))
+                                .formatted(String.join(", ", names)))
                 : new DriftCause(
                         "change",
                         most,
@@ -155,16 +125,7 @@ public record DriftCause(String kind, List<Change> changes, String sentence) {
     }
 
     /** Returns whether any producer says where its rows come from. */
-    boolean isKnown() {
+    public boolean isKnown() {
         return !kind.equals(UNKNOWN.kind);
-    }
-
-    /** The value that most windows had before this time, or null. */
-    private static Map.@Nullable Entry<String, Seen> usualBefore(SortedMap<String, Seen> seen, long firstMs) {
-        return seen.entrySet().stream()
-                .filter(one ->
-                        one.getValue().firstMs() < firstMs && one.getValue().windows() > 0)
-                .max(Comparator.comparingLong(one -> one.getValue().windows()))
-                .orElse(null);
     }
 }

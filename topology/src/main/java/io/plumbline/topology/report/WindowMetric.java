@@ -1,7 +1,6 @@
-package io.plumbline.topology.metrics;
+package io.plumbline.topology.report;
 
 import io.plumbline.geometry.Statistic;
-import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -65,29 +64,6 @@ public record WindowMetric(
             "plumbline_masked_rows_ratio",
             "Rows taken out before everything else, by token id or norm, as a share of the window's rows that came",
             "reason");
-    public static final WindowMetric COVERAGE = family(
-            "plumbline_coverage_ratio",
-            "Tokens of the window that came as rows, or did not for a reason its producers give, as a share of the tokens served",
-            "tokens");
-    public static final WindowMetric COVERAGE_MOVED = family(
-            "plumbline_coverage_moved",
-            "1 while the delivered or the cached share of the tokens is farther from the expected one than coverage.limit, else 0");
-    public static final WindowMetric DRIFT_CHANGE = family(
-            "plumbline_drift_change_ratio",
-            "While a site is drifted, the header's or tag's values that came with the drift, by name and value, with their shares of the window's rows",
-            "change");
-    public static final WindowMetric BREAKDOWN_GAP = family(
-            "plumbline_breakdown_faithfulness_gap",
-            "Faithfulness gap of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
-            "value");
-    public static final WindowMetric BREAKDOWN_SHIFT = family(
-            "plumbline_breakdown_whitened_mean_shift",
-            "Whitened mean shift of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
-            "value");
-    public static final WindowMetric BREAKDOWN_FVU = family(
-            "plumbline_breakdown_fraction_of_variance_unexplained",
-            "Fraction of variance the trained decoder leaves unexplained on the encoded rows of each value of breakdown_by; may exceed 1",
-            "value");
     public static final WindowMetric FVU = family(
             "plumbline_fraction_of_variance_unexplained",
             "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; may exceed 1",
@@ -108,16 +84,6 @@ public record WindowMetric(
             "plumbline_loss_recovered",
             "Part of the cross-entropy lost with zeros in place that the trained or the active decoder's account wins back; may leave 0 to 1",
             "decoder");
-    public static final WindowMetric DOWNSTREAM_REQUESTS = family(
-            "plumbline_downstream_requests",
-            "Whole requests of the newest closed window that the rest of the model was run on");
-    public static final WindowMetric COMPARED_FEATURES = family(
-            "plumbline_compared_features",
-            "Features that are active often enough for the window to be compared with the baseline");
-    public static final WindowMetric CHANGED_FEATURES = family(
-            "plumbline_changed_features",
-            "Features that are active less or more often in the window than on the baseline's rows, beyond chance",
-            "direction");
     public static final WindowMetric VERDICT =
             family("plumbline_verdict", "1 for the verdict in force for the site, 0 for the others", "verdict");
     public static final WindowMetric DECIDING = family(
@@ -157,8 +123,9 @@ public record WindowMetric(
         }
     }
 
-    /** Returns every family, those of single statistics last. */
-    static List<WindowMetric> all() {
+    /** Returns every family, those of sections last. */
+    public static List<WindowMetric> all() {
+        Sections.load();
         return List.copyOf(FAMILIES.values());
     }
 
@@ -177,11 +144,11 @@ public record WindowMetric(
         return family;
     }
 
-    private static WindowMetric family(String metricName, String help) {
+    static WindowMetric family(String metricName, String help) {
         return family(metricName, help, null);
     }
 
-    private static WindowMetric family(String metricName, String help, @Nullable String label) {
+    static WindowMetric family(String metricName, String help, @Nullable String label) {
         WindowMetric family = new WindowMetric(metricName, help, label);
         if (FAMILIES.put(metricName, family) != null) {
             throw new IllegalStateException("two families are called " + metricName);
@@ -189,14 +156,8 @@ public record WindowMetric(
         return family;
     }
 
-    boolean isRatio() {
+    /** Returns whether the values cannot leave [0, 1]. */
+    public boolean isRatio() {
         return metricName.endsWith("_ratio");
-    }
-
-    MetricFamilyDescriptor descriptor() {
-        return MetricFamilyDescriptor.gauge(metricName)
-                .help(help)
-                .labelNames(label == null ? List.of("site") : List.of("site", label))
-                .build();
     }
 }

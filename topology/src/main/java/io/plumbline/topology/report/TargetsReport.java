@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.plumbline.calibration.Verdict;
@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The report of one window about all target layers of a site with several. It goes to the {@code window-reports} topic
- * under the name of the configured site, with the header {@link WindowAssessor#TARGETS_HEADER}, once every block has a
+ * under the name of the configured site, with the header {@link #HEADER}, once every block has a
  * report of the window.
  *
  * @param site the configured site
@@ -34,7 +34,11 @@ public record TargetsReport(
         List<String> driftedBlocks,
         List<BlockStanding> blocks) {
 
-    static TargetsReport of(String site, long windowStartMs, long windowEndMs, List<BlockStanding> blocks) {
+    /** The header of such a report, which is no report of a window of one block. */
+    public static final String HEADER = "plumbline.targets";
+
+    /** Returns the report of a window from how its blocks stand, at least one. */
+    public static TargetsReport of(String site, long windowStartMs, long windowEndMs, List<BlockStanding> blocks) {
         BlockStanding worst = BlockStanding.worst(blocks);
         return new TargetsReport(
                 site,

@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import io.plumbline.calibration.Basis;
 import io.plumbline.calibration.Reading;
@@ -40,7 +40,8 @@ public record StatisticReport(
         return readings.stream().map(reading -> of("trigger", reading)).toList();
     }
 
-    static StatisticReport of(String role, Reading reading) {
+    /** Returns the report of one statistic; {@code role} is trigger or warn. */
+    public static StatisticReport of(String role, Reading reading) {
         Basis basis = reading.basis();
         return new StatisticReport(
                 reading.statistic(),

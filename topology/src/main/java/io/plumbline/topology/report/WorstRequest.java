@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import io.plumbline.calibration.RequestScore;
 import io.plumbline.calibration.WindowRequests;
@@ -51,7 +51,7 @@ public record WorstRequest(String request, long rows, double score, double pValu
     }
 
     /** Returns the names of the first few in a sentence. */
-    static String sentence(List<WorstRequest> worst) {
+    public static String sentence(List<WorstRequest> worst) {
         return "the requests with most of the evidence: " + names(worst);
     }
 

@@ -1,14 +1,11 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.attribution.FailingFeature;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * object with snake-case keys, a key for every {@link io.plumbline.geometry.Statistic} among them.
  *
  * <p>The same however the rows are spread over partitions and instances. What is not the same, the account of the
- * site's rows at that moment, is a header of the record: {@link WindowAssessor#ACCOUNT_HEADER}.
+ * site's rows at that moment, is a header of the record: {@link #ACCOUNT_HEADER}.
  *
  * @param site the site
  * @param windowStartMs event time, inclusive, milliseconds since 1970 UTC
@@ -26,8 +23,6 @@ import org.jspecify.annotations.Nullable;
  * @param requestsScored requests that were scored one by one
  * @param recordsNotScored records of other requests, beyond the number that is kept
  * @param momentRecords records that brought moments instead of rows; their requests cannot be scored
- * @param worstRequests those farthest from the baseline's, the farthest first, at most {@link WorstRequest#REPORTED};
- *     empty where none was scored, null in reports of versions before it
  * @param verdict what the window says about the site
  * @param reason one clause for the verdict; {@link #details} go with it
  * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
@@ -50,21 +45,10 @@ import org.jspecify.annotations.Nullable;
  * @param maskedByToken rows of the window that were taken out before everything else for their token
  * @param maskedByNorm the same for their norm
  * @param maskedShare both as a share of the rows that came
- * @param coverage what part of the tokens came as rows; null where no producer says how many were served
- * @param cause while the site is drifted, what changed with the drift; null otherwise
- * @param breakdown the rows by the values of {@code breakdown_by}; null without it, or where no producer says a value
- * @param energyWarning a sentence where one eigenvalue holds more than half of the energy; otherwise null
- * @param failingFeatures while the site is drifted, the features whose decoder columns are wrong on the window's rows,
- *     worst first, at most {@link io.plumbline.attribution.FailingFeatures#REPORTED}; null otherwise
- * @param featureActivity the features that are active more or less often than on the baseline's rows; null in reports
- *     of versions before it
- * @param featureNames label and link of the features that the report lists, by index; null in reports of versions
- *     before it
  * @param baselineCreatedMs when the site's baseline was made, milliseconds since 1970 UTC; null where its file does not
  *     say
  * @param baselineRevision which one it is, 1 for a first baseline; null where its file does not say
- * @param downstream what the rest of the model did with whole requests of the window; null where the site names none
- * @param spectrum eigenvalues of window and baseline and the angles between them; null in reports of versions before it
+ * @param sections what else is told of the window, each under its key: {@link Sections}
  * @param geometry the numbers of the window, undefined ones as null
  */
 public record WindowReport(
@@ -76,7 +60,6 @@ public record WindowReport(
         long requestsScored,
         long recordsNotScored,
         long momentRecords,
-        @Nullable List<WorstRequest> worstRequests,
         Verdict verdict,
         String reason,
         String trigger,
@@ -95,18 +78,16 @@ public record WindowReport(
         long maskedByToken,
         long maskedByNorm,
         double maskedShare,
-        @Nullable CoverageReport coverage,
-        @Nullable DriftCause cause,
-        @Nullable Breakdown breakdown,
-        @Nullable String energyWarning,
-        @Nullable List<FailingFeature> failingFeatures,
-        @Nullable ActivityChanges featureActivity,
-        @Nullable Map<Integer, FeatureName> featureNames,
         @Nullable Long baselineCreatedMs,
         @Nullable Long baselineRevision,
-        @Nullable DownstreamReport downstream,
-        @Nullable Spectrum spectrum,
+        @JsonUnwrapped Sections sections,
         @JsonUnwrapped GapAssessment geometry) {
+
+    /**
+     * The header of a report that holds the account of its rows: JSON of what became of every row of the site up to
+     * this window, a {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
+     */
+    public static final String ACCOUNT_HEADER = "plumbline.account";
 
     /** Returns the number that stands for the window; null where it is undecided, since no number decides it. */
     public @Nullable Headline headline() {
@@ -120,14 +101,27 @@ public record WindowReport(
         return headline == null ? null : headline.overThreshold();
     }
 
+    /** Returns what a section holds; null where the window does not have it. */
+    public <V> @Nullable V section(SectionKind<V> kind) {
+        return sections.get(kind);
+    }
+
+    /** Returns the entries of a section that lists; none where the window does not have it. */
+    public <E> List<E> listed(SectionKind<List<E>> kind) {
+        List<E> entries = section(kind);
+        return entries == null ? List.of() : entries;
+    }
+
     /** Returns sentences on what came with the drift, for people; empty while the site is not drifted. */
     public List<String> details() {
+        DriftCause cause = section(Sections.CAUSE);
         if (cause == null) {
             return List.of();
         }
         List<String> details = new ArrayList<>();
-        if (worstRequests != null && !worstRequests.isEmpty()) {
-            details.add(WorstRequest.sentence(worstRequests));
+        List<WorstRequest> worst = listed(Sections.WORST_REQUESTS);
+        if (!worst.isEmpty()) {
+            details.add(WorstRequest.sentence(worst));
         }
         if (cause.isKnown()) {
             details.add(cause.sentence());

@@ -1,8 +1,9 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,23 @@ public record CoverageReport(
         @Nullable Double expectedCachedShare,
         @Nullable String moved) {
 
-    static @Nullable String moved(
+    private static final WindowMetric SHARE = WindowMetric.family(
+            "plumbline_coverage_ratio",
+            "Tokens of the window that came as rows, or did not for a reason its producers give, as a share of the tokens served",
+            "tokens");
+    private static final WindowMetric MOVED = WindowMetric.family(
+            "plumbline_coverage_moved",
+            "1 while the delivered or the cached share of the tokens is farther from the expected one than coverage.limit, else 0");
+
+    static final BiConsumer<CoverageReport, Samples> SAMPLES =
+            (coverage, samples) -> samples.set(SHARE, "delivered", coverage.deliveredShare())
+                    .set(SHARE, "cached", coverage.cachedShare())
+                    .set(SHARE, "not_sampled", coverage.notSampledShare())
+                    .set(SHARE, "dropped", coverage.droppedShare())
+                    .set(MOVED, coverage.moved() == null ? 0 : 1);
+
+    /** Returns the sentence for shares that are farther from the expected ones than {@code limit}, or null. */
+    public static @Nullable String moved(
             double delivered,
             @Nullable Double expectedDelivered,
             double cached,

@@ -1,4 +1,4 @@
-package io.plumbline.topology.assessment;
+package io.plumbline.topology.report;
 
 import io.plumbline.calibration.Verdict;
 import java.util.Collection;

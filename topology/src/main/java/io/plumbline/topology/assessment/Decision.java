@@ -1,0 +1,11 @@
+package io.plumbline.topology.assessment;
+
+/**
+ * What was decided of a window, as the sections of its report need it.
+ *
+ * @param before the memory of the site before the window
+ * @param drifted whether the site is drifted with this window
+ * @param deciding name of the deciding statistic
+ * @param origins where the rows of the windows up to this one came from
+ */
+record Decision(SiteMemory before, boolean drifted, String deciding, KnownOrigins origins) {}

@@ -1,0 +1,127 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.activity.ActivityChange;
+import io.plumbline.activity.ActivityChanges;
+import io.plumbline.activity.ActivityComparison;
+import io.plumbline.attribution.FailingFeature;
+import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.moments.WholeRequests;
+import io.plumbline.refit.SampleRows;
+import io.plumbline.topology.report.CoverageReport;
+import io.plumbline.topology.report.DownstreamReport;
+import io.plumbline.topology.report.EnergyWarning;
+import io.plumbline.topology.report.FeatureName;
+import io.plumbline.topology.report.SectionKind;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.Spectrum;
+import io.plumbline.topology.report.WorstRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+
+/**
+ * Lists what measures the sections of a site's reports, in the order in which they are told: a section may read those
+ * before it.
+ */
+final class Measures {
+
+    private record Entry<V>(SectionKind<V> kind, Measure<V> measure) {
+        Measured<V> of(WindowView view) {
+            return new Measured<>(kind, measure.of(view));
+        }
+    }
+
+    /** A section that is measured and not told yet. */
+    record Measured<V>(SectionKind<V> kind, Measure.Telling<V> telling) {
+        Sections addTo(Sections told, Decision decision) {
+            return told.with(kind, telling.in(decision, told));
+        }
+    }
+
+    private final WatchedSite site;
+    private final ActivityComparison activity;
+    private final List<Entry<?>> entries = new ArrayList<>();
+
+    Measures(WatchedSite site) {
+        this.site = site;
+        activity = ActivityComparison.of(
+                site.baseline().activity(), site.settings().features().falseDiscoveryRate());
+        Comparisons comparisons =
+                new Comparisons(new Breakdowns(site.geometry()), site.settings().breakdownBy());
+        add(Sections.WORST_REQUESTS, Measures::worstRequests);
+        add(Sections.COVERAGE, this::coverage);
+        add(Sections.BREAKDOWN, comparisons::breakdown);
+        add(Sections.CAUSE, comparisons::cause);
+        add(Sections.ENERGY_WARNING, this::energyWarning);
+        add(Sections.FAILING_FEATURES, new FailingMeasure(site));
+        add(Sections.FEATURE_ACTIVITY, this::featureActivity);
+        add(Sections.FEATURE_NAMES, this::featureNames);
+        add(Sections.DOWNSTREAM, Measures::downstream);
+        add(Sections.SPECTRUM, this::spectrum);
+    }
+
+    private <V> void add(SectionKind<V> kind, Measure<V> measure) {
+        entries.add(new Entry<>(kind, measure));
+    }
+
+    List<Measured<?>> of(WindowView view) {
+        List<Measured<?>> measured = new ArrayList<>();
+        entries.forEach(entry -> measured.add(entry.of(view)));
+        return measured;
+    }
+
+    private static Measure.Telling<List<WorstRequest>> worstRequests(WindowView view) {
+        return (decision, told) -> WorstRequest.of(view.requests(), decision.deciding());
+    }
+
+    private Measure.Telling<CoverageReport> coverage(WindowView view) {
+        return (decision, told) -> decision.before()
+                .coverage()
+                .report(view.window().notes().coverage(), site.settings().coverage());
+    }
+
+    private Measure.Telling<String> energyWarning(WindowView view) {
+        String warning = EnergyWarning.of(view.geometry(), site.geometry());
+        return (decision, told) -> warning;
+    }
+
+    private Measure.Telling<ActivityChanges> featureActivity(WindowView view) {
+        SampleRows head = view.sample().head();
+        ActivityChanges changes = site.explainer().hasCodes()
+                ? activity.changes(head.codes(), head.requests(), ActivityComparison.REPORTED)
+                : ActivityChanges.notCompared("records bring reconstructions and no codes");
+        return (decision, told) -> changes;
+    }
+
+    private Measure.Telling<Map<Integer, FeatureName>> featureNames(WindowView view) {
+        return (decision, told) -> site.names().of(listed(told));
+    }
+
+    private static IntStream listed(Sections told) {
+        List<FailingFeature> failing = told.get(Sections.FAILING_FEATURES);
+        ActivityChanges changes = told.get(Sections.FEATURE_ACTIVITY);
+        return IntStream.concat(
+                failing == null ? IntStream.empty() : failing.stream().mapToInt(FailingFeature::feature),
+                changes == null
+                        ? IntStream.empty()
+                        : changes.features().stream().mapToInt(ActivityChange::feature));
+    }
+
+    private static Measure.Telling<DownstreamReport> downstream(WindowView view) {
+        WindowBehaviour behaviour = view.behaviour();
+        WholeRequests whole = view.window().whole();
+        DownstreamReport report =
+                behaviour == null ? null : DownstreamReport.of(behaviour, whole == null ? 0 : whole.split());
+        return (decision, told) -> report;
+    }
+
+    private Measure.Telling<Spectrum> spectrum(WindowView view) {
+        Spectrum spectrum = Spectrum.of(
+                view.subspace(),
+                site.geometry().baselineSubspace(),
+                view.geometry().value(Statistic.BASELINE_GAP).isPresent());
+        return (decision, told) -> spectrum;
+    }
+}

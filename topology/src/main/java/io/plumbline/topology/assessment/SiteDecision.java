@@ -1,0 +1,208 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.adaptation.PairedErrors;
+import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.calibration.DriftJudge;
+import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.calibration.DriftPolicy.Outcome;
+import io.plumbline.calibration.DriftPolicy.Transition;
+import io.plumbline.calibration.DriftState;
+import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.calibration.Provenance;
+import io.plumbline.calibration.Reading;
+import io.plumbline.calibration.SequentialRule;
+import io.plumbline.explainer.KnownCodes;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.RequestTotals;
+import io.plumbline.topology.assessment.SiteJudge.Ask;
+import io.plumbline.topology.assessment.SiteJudge.Judgement;
+import io.plumbline.topology.report.Headline;
+import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.StatisticReport;
+import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WorstRequest;
+import io.plumbline.topology.windows.ClosedWindow;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Decides about the windows of one site, in their order: verdict, evidence, what is asked of the adapter, and the
+ * report. What is remembered goes in and comes out; takes microseconds, but for failing features that nobody expected.
+ * For the stream thread.
+ */
+final class SiteDecision {
+
+    private final WatchedSite site;
+    private final DriftJudge judge;
+    private final @Nullable DriftJudge warner;
+    private final @Nullable SequentialWatch sequential;
+
+    SiteDecision(WatchedSite site, DriftJudge judge) {
+        this.site = site;
+        this.judge = judge;
+        SiteSettings settings = site.settings();
+        SequentialRule rule = settings.sequential();
+        this.sequential = rule == null ? null : new SequentialWatch(site.baseline(), settings.minimumRows(), rule);
+        this.warner = settings.warn().isEmpty()
+                ? null
+                : new DriftJudge(
+                        site.baseline(),
+                        settings.warn(),
+                        settings.warnThreshold(),
+                        settings.warnThreshold(),
+                        settings.debounce(),
+                        settings.minimumRows());
+    }
+
+    /** Returns what follows from a measurement and from what is remembered. */
+    Judgement decide(Measurement measured, SiteMemory memory) {
+        WindowView view = measured.view();
+        ClosedWindow window = view.window();
+        GapAssessment geometry = view.geometry();
+        Outcome outcome = decide(judge, memory.drift(), window, geometry);
+        Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
+        boolean drifted = outcome.verdict() instanceof DriftVerdict.Drifted;
+        SequentialWatch.Taken taken = sequential == null
+                ? new SequentialWatch.Taken(Map.of(), List.of())
+                : sequential.take(memory.sequential(), window, geometry, view.requests(), drifted);
+        SwapWatch swap = watch(memory.swap(), measured);
+        Ask ask = ask(outcome, view, memory, swap);
+        List<Reading> readings = judge.readings(geometry);
+        Reading deciding = DriftJudge.deciding(memory.drift(), readings);
+        Headline headline = Headline.of(deciding.statistic(), deciding.value(), deciding.threshold());
+        KnownOrigins origins = memory.origins()
+                .after(
+                        window,
+                        drifted || readings.stream().anyMatch(WindowMeter::isAbove),
+                        drifted,
+                        headline.orElse(Double.NaN));
+        Sections sections = Sections.NONE;
+        Decision decision = new Decision(memory, drifted, deciding.statistic(), origins);
+        for (Measures.Measured<?> one : measured.sections()) {
+            sections = one.addTo(sections, decision);
+        }
+        SiteMemory next = new SiteMemory(
+                outcome.state(),
+                warned == null ? DriftState.INITIAL : warned.state(),
+                ask == Ask.ADAPT || ask == Ask.ROLL_BACK ? window.endMs() : memory.lastRequestMs(),
+                ask == Ask.ADAPT || (ask == Ask.NOTHING && memory.mayBeAdapted()),
+                swap,
+                memory.coverage().after(window.notes().coverage(), baselineMs()),
+                origins,
+                taken.states());
+        Provenance baseline = site.baseline().provenance();
+        RequestTotals totals = window.requestTotals();
+        MaskedRows masked = window.masked();
+        WindowReport report = new WindowReport(
+                window.site(),
+                window.startMs(),
+                window.endMs(),
+                window.closedBy().name().toLowerCase(Locale.ROOT),
+                window.requests(),
+                view.requests().means().size(),
+                totals == null ? 0 : totals.recordsNotKept(),
+                window.momentRecords(),
+                outcome.verdict().kind(),
+                outcome.verdict().reason(deciding.statistic()),
+                deciding.statistic(),
+                deciding.value(),
+                deciding.threshold(),
+                statistics(readings, geometry),
+                warned == null ? null : warned.verdict().kind(),
+                warningReason(warned, view, memory),
+                taken.reports(),
+                measured.fvu(),
+                measured.activeGap(),
+                measured.decoderVersion(),
+                ask == Ask.ADAPT,
+                ask == Ask.ROLL_BACK,
+                geometry.violatedBounds(),
+                masked.byToken(),
+                masked.byNorm(),
+                (double) masked.total() / (masked.total() + window.moment().rows()),
+                baselineMs(),
+                baseline == null ? null : baseline.revision(),
+                sections,
+                geometry);
+        return new Judgement(report, next, ask, ask == Ask.ADAPT ? view.sample().codes() : KnownCodes.NONE);
+    }
+
+    private SwapWatch watch(SwapWatch before, Measurement measured) {
+        DriftPolicy rule = site.settings().rollback();
+        PairedErrors errors = measured.errors();
+        WindowBehaviour behaviour = measured.view().behaviour();
+        return rule == null || errors == null
+                ? SwapWatch.NONE
+                : before.after(measured.decoderVersion(), errors, behaviour == null ? null : behaviour.change(), rule);
+    }
+
+    private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {
+        if (!window.complete()) {
+            return site.settings()
+                    .debounce()
+                    .undecided(state, "some tiles of the window's moment did not arrive; its sum cannot be trusted");
+        }
+        return by.judge(state, geometry);
+    }
+
+    private Ask ask(Outcome outcome, WindowView view, SiteMemory memory, SwapWatch swap) {
+        if (!site.settings().adapts()) {
+            return Ask.NOTHING;
+        }
+        if (outcome.transition() == Transition.BECAME_ALIGNED) {
+            return memory.mayBeAdapted() ? Ask.REVERT : Ask.NOTHING;
+        }
+        // Asked for already, unless the memory was reset since. Asking again costs a few bytes: emission passes over a
+        // revert while the trained decoder is in service.
+        if (outcome.verdict() instanceof DriftVerdict.Aligned aligned
+                && aligned.value() <= aligned.threshold()
+                && view.adapted() != null) {
+            return Ask.REVERT;
+        }
+        // Again with every window until it is gone: the adapter passes over one that is no longer in service.
+        DriftPolicy rule = site.settings().rollback();
+        if (rule != null && swap.hasFailed(rule)) {
+            return Ask.ROLL_BACK;
+        }
+        // A site whose newest window is back under the threshold is recovering: no refit. The adapter decides when a
+        // refit is due.
+        return outcome.verdict() instanceof DriftVerdict.Drifted drifted
+                        && drifted.value() > drifted.threshold()
+                        && view.window().sample().rows().stream().anyMatch(memory::isNew)
+                ? Ask.ADAPT
+                : Ask.NOTHING;
+    }
+
+    private List<StatisticReport> statistics(List<Reading> triggers, GapAssessment geometry) {
+        List<StatisticReport> statistics = new ArrayList<>(StatisticReport.triggers(triggers));
+        if (warner != null) {
+            warner.readings(geometry).forEach(reading -> statistics.add(StatisticReport.of("warn", reading)));
+        }
+        return statistics;
+    }
+
+    private @Nullable String warningReason(@Nullable Outcome warned, WindowView view, SiteMemory memory) {
+        if (warner == null || warned == null) {
+            return null;
+        }
+        String statistic = DriftJudge.deciding(memory.warning(), warner.readings(view.geometry()))
+                .statistic();
+        String reason = warned.verdict().reason(statistic);
+        boolean byRequests =
+                Statistic.find(statistic).filter(Statistic::scoresRequests).isPresent();
+        List<WorstRequest> worst = byRequests && warned.verdict() instanceof DriftVerdict.Drifted
+                ? WorstRequest.of(view.requests(), statistic)
+                : List.of();
+        return worst.isEmpty() ? reason : reason + "; " + WorstRequest.sentence(worst);
+    }
+
+    private @Nullable Long baselineMs() {
+        Provenance baseline = site.baseline().provenance();
+        return baseline == null ? null : Long.valueOf(baseline.created().toEpochMilli());
+    }
+}

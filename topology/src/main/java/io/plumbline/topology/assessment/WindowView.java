@@ -1,0 +1,28 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.calibration.WindowRequests;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.topology.windows.ClosedWindow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is known of a window before it is judged: what every {@link Measure} starts from.
+ *
+ * @param adapted the decoder in service while the window was measured, where it is an adapted one; else null
+ * @param geometry every statistic of the window
+ * @param requests scores of its requests
+ * @param sample its sampled rows, as far as they are encoded
+ * @param behaviour what the rest of the model did with its requests; null where the site names none
+ * @param suspect whether it looks drifted, so that what a drift is told by is worth its time
+ */
+record WindowView(
+        ClosedWindow window,
+        ActiveDecoders.@Nullable Active adapted,
+        GapAssessment geometry,
+        WindowRequests requests,
+        ActiveSubspace subspace,
+        EncodedSample sample,
+        @Nullable WindowBehaviour behaviour,
+        boolean suspect) {}

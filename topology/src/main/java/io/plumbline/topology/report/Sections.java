@@ -1,0 +1,122 @@
+package io.plumbline.topology.report;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import io.plumbline.activity.ActivityChanges;
+import io.plumbline.attribution.FailingFeature;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The sections of one report, beside its header, its verdict and its statistics; a section that the window does not
+ * have is absent, and null in JSON. Immutable.
+ *
+ * <p>A new section is the class of what it holds and a constant here; what measures it is a {@code Measure} of the
+ * stage that assesses windows.
+ */
+public final class Sections {
+
+    private static final List<SectionKind<?>> LIST = new ArrayList<>();
+
+    /** The requests farthest from the baseline's, the farthest first; empty where none was scored. */
+    public static final SectionKind<List<WorstRequest>> WORST_REQUESTS =
+            kind("worst_requests", new TypeReference<>() {});
+
+    /** What part of the tokens came as rows; absent where no producer says how many were served. */
+    public static final SectionKind<CoverageReport> COVERAGE =
+            kind("coverage", new TypeReference<>() {}, CoverageReport.SAMPLES);
+
+    /** What changed with the drift; absent while the site is not drifted. */
+    public static final SectionKind<DriftCause> CAUSE = kind("cause", new TypeReference<>() {}, DriftCause.SAMPLES);
+
+    /** The rows by the values of {@code breakdown_by}; absent without it, or where no producer says a value. */
+    public static final SectionKind<Breakdown> BREAKDOWN =
+            kind("breakdown", new TypeReference<>() {}, Breakdown.SAMPLES);
+
+    /** A sentence where one eigenvalue holds more than half of the energy. */
+    public static final SectionKind<String> ENERGY_WARNING = kind("energy_warning", new TypeReference<>() {});
+
+    /** While the site is drifted, the features whose decoder columns are wrong on the window's rows, worst first. */
+    public static final SectionKind<List<FailingFeature>> FAILING_FEATURES =
+            kind("failing_features", new TypeReference<>() {});
+
+    /** The features that are active more or less often than on the baseline's rows. */
+    public static final SectionKind<ActivityChanges> FEATURE_ACTIVITY =
+            kind("feature_activity", new TypeReference<>() {}, ActivitySamples.SAMPLES);
+
+    /** Label and link of the features that the report lists, by index. */
+    public static final SectionKind<Map<Integer, FeatureName>> FEATURE_NAMES =
+            kind("feature_names", new TypeReference<>() {});
+
+    /** What the rest of the model did with whole requests; absent where the site names none. */
+    public static final SectionKind<DownstreamReport> DOWNSTREAM =
+            kind("downstream", new TypeReference<>() {}, DownstreamReport.SAMPLES);
+
+    /** Eigenvalues of window and baseline and the angles between them. */
+    public static final SectionKind<Spectrum> SPECTRUM = kind("spectrum", new TypeReference<>() {});
+
+    /** All kinds, in the order of their keys in JSON. */
+    public static final List<SectionKind<?>> ALL = Collections.unmodifiableList(LIST);
+
+    /** Holds nothing. */
+    public static final Sections NONE = new Sections(Map.of());
+
+    private final Map<SectionKind<?>, Object> values;
+
+    private Sections(Map<SectionKind<?>, Object> values) {
+        this.values = values;
+    }
+
+    /** Makes sure that every section has registered its metric families, which it does when its class is loaded. */
+    static void load() {}
+
+    private static <V> SectionKind<V> kind(String key, TypeReference<V> type) {
+        return kind(key, type, (value, samples) -> {});
+    }
+
+    private static <V> SectionKind<V> kind(String key, TypeReference<V> type, BiConsumer<V, Samples> samples) {
+        SectionKind<V> kind = new SectionKind<>(key, type, samples);
+        LIST.add(kind);
+        return kind;
+    }
+
+    /** Returns these with one more; the same where its value is null. */
+    public <V> Sections with(SectionKind<V> kind, @Nullable V value) {
+        if (value == null) {
+            return this;
+        }
+        Map<SectionKind<?>, Object> more = new HashMap<>(values);
+        more.put(kind, value);
+        return new Sections(more);
+    }
+
+    /** Returns what a section holds; null where the window does not have it. */
+    @SuppressWarnings("unchecked") // with puts only values of the kind's type
+    public <V> @Nullable V get(SectionKind<V> kind) {
+        return (V) values.get(kind);
+    }
+
+    /** Adds what the sections say to the metrics. */
+    public void addTo(Samples samples) {
+        ALL.forEach(kind -> kind.addTo(this, samples));
+    }
+
+    @Override
+    public boolean equals(@Nullable Object other) {
+        return other instanceof Sections sections && values.equals(sections.values);
+    }
+
+    @Override
+    public int hashCode() {
+        return values.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return values.toString();
+    }
+}
