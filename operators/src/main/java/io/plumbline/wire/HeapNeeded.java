@@ -3,6 +3,9 @@ package io.plumbline.wire;
 /** Compares what must be held in memory with the memory that Java may use, before anything is allocated. */
 public final class HeapNeeded {
 
+    /** The bytes of a region of the heap, which {@code deploy/distribution/java.sh} sets ({@code G1HeapRegionSize}). */
+    public static final int REGION = 8 << 20;
+
     private static final int MIB = 1 << 20;
 
     /** The MiB that Java and the rest of a program take besides. */
@@ -21,6 +24,33 @@ public final class HeapNeeded {
         if (bytes > heap) {
             throw new TensorFileException(TensorFileException.Fault.HEAP_TOO_SMALL, refusal(what, bytes));
         }
+    }
+
+    /**
+     * Returns whether so many bytes are free, and two regions besides, to which a collection copies what lives.
+     * Collects garbage where they do not seem to be, since it counts as used.
+     */
+    public static boolean isFree(long bytes) {
+        long heap = Runtime.getRuntime().maxMemory() - 2 * REGION;
+        if (bytes <= heap - used()) {
+            return true;
+        }
+        System.gc();
+        return bytes <= heap - used();
+    }
+
+    /**
+     * Returns the bytes that lie idle beside each of many arrays of so many bytes: a region holds whole ones. Those of
+     * at least half a region have regions of their own, which {@link #used} counts whole.
+     */
+    public static long idleBeside(long bytes) {
+        return bytes < REGION / 2 ? REGION / (REGION / bytes) - bytes : 0;
+    }
+
+    /** Returns the bytes of the heap that are used, garbage among them. */
+    public static long used() {
+        Runtime java = Runtime.getRuntime();
+        return java.totalMemory() - java.freeMemory();
     }
 
     /** Returns a message with the heap to give. */

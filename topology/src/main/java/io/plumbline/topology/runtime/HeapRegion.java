@@ -1,6 +1,7 @@
 package io.plumbline.topology.runtime;
 
 import com.sun.management.HotSpotDiagnosticMXBean;
+import io.plumbline.wire.HeapNeeded;
 import java.lang.management.ManagementFactory;
 
 /**
@@ -13,8 +14,8 @@ import java.lang.management.ManagementFactory;
  */
 record HeapRegion(long bytes) {
 
-    /** The region that {@code -XX:G1HeapRegionSize} sets in {@code deploy/distribution/java.sh}. */
-    static final long OF_LAUNCHER = 8L << 20;
+    /** The region that the launcher sets. */
+    static final long OF_LAUNCHER = HeapNeeded.REGION;
 
     private static final int ARRAY_HEADER = 16;
 

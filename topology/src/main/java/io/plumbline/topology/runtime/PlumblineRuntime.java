@@ -388,6 +388,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             stop(name, refusal == null ? LostThread.reason(error, topics::missingNow) : refusal);
             return response;
         });
+        streams.setGlobalStateRestoreListener(new RestoreRoom());
         metrics.observe(streams);
         started.push(() -> streams.close(StreamsSettings.isStaticMember(properties) ? BACK_SOON : GOOD_BYE));
         return inStateDirectory(config.stateDirectory(), () -> {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.wire.HeapNeeded;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -229,6 +230,7 @@ final class PaneStore<S> implements StateStore {
      * Replaces the live objects by what the inner store holds, of sites not configured here too.
      *
      * @param here what this instance has agreed to, see {@link #agree}
+     * @throws IllegalStateException naming the heap to give, when panes that a larger heap let wait do not fit this one
      */
     void reset(Map<String, Agreement> here) {
         siteStates.clear();
@@ -238,6 +240,7 @@ final class PaneStore<S> implements StateStore {
         dirtyPanes.clear();
         slots.clear();
         unknownBefore.clear();
+        long read = 0;
         try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
             while (all.hasNext()) {
                 KeyValue<Bytes, byte[]> entry = all.next();
@@ -247,12 +250,39 @@ final class PaneStore<S> implements StateStore {
                 } else if (key.kind() == PaneKeys.AGREEMENT) {
                     storedAgreements.put(key.site(), entry.value);
                 } else {
+                    if (key.part() == Pane.MOMENT && key.index() == 0) {
+                        requireRoom(key.site(), dirtyPanes.size(), read);
+                    }
+                    read += entry.value.length;
                     load(key, entry.value);
                 }
             }
         }
         agree(here);
         dirtyPanes.clear();
+    }
+
+    /**
+     * Requires room for one more pane.
+     *
+     * @param panes those that were read
+     * @param read their bytes; they take as many when they are open
+     */
+    private void requireRoom(String site, int panes, long read) {
+        long pane = (long) Double.BYTES * MomentTile.stateLength(dimensions.getOrDefault(site, widest));
+        if (HeapNeeded.isFree(pane + (panes + 1) * HeapNeeded.idleBeside(pane))) {
+            return;
+        }
+        long stored = 0;
+        try (KeyValueIterator<Bytes, byte[]> all = inner.all()) {
+            while (all.hasNext()) {
+                stored += all.next().value.length;
+            }
+        }
+        throw new IllegalStateException(HeapNeeded.refusal(
+                "what this process holds with the open panes of its state, %d MiB in store %s alone,"
+                        .formatted(stored >> 20, name()),
+                HeapNeeded.used() + stored - read));
     }
 
     /** Takes in a tile or a part. Both kinds of store hand out entries in the order of their keys: the tiles first. */
