@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Consumer;
 
-/** Prints the tables of docs/concepts/detection.md: a row per kind of shift, a column per detector. */
+/** Prints the tables of docs/data: a row per kind of shift, a column per detector. */
 public final class DetectionTable {
 
     private final Levels levels;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import org.junit.jupiter.api.Test;
 
-/** The table of a benchmark with a known truth, in docs/concepts/detection.md: 16,384 features in 768 dimensions. */
+/** The table of a benchmark with a known truth, in docs/data: 16,384 features in 768 dimensions. */
 class SyntheticDetectionSoak {
 
     @Test

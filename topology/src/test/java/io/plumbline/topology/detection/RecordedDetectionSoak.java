@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Prints the recorded table of docs/concepts/detection.md. Needs the whole recordings, {@code en_baseline}, {@code en},
+ * Prints the recorded table of docs/data. Needs the whole recordings, {@code en_baseline}, {@code en},
  * {@code de} and {@code code}, in the folder that the system property {@value #FOLDER} names; the demonstration holds
  * parts of two of them.
  */
