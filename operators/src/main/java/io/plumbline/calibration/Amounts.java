@@ -13,7 +13,7 @@ public final class Amounts {
     private static final double DAY = 24.0 * HOUR;
     private static final double EXACT_UP_TO = 1e15;
 
-    /** So many significant digits tell every two doubles apart. */
+    /** The number of significant digits that tell every two doubles apart. */
     private static final int LONGEST = 17;
 
     private Amounts() {}

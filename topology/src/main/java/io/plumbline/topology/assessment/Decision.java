@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
 /**
- * What was decided of a window, as the sections of its report need it.
+ * Holds the decision about a window, as the sections of its report need it.
  *
  * @param before the memory of the site before the window
  * @param drifted whether the site is drifted with this window

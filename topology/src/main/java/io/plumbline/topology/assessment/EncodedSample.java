@@ -41,7 +41,7 @@ final class EncodedSample {
         return ofTrained;
     }
 
-    /** Returns at least as many rows as failing features are told by, where the sample has so many; encodes the rest. */
+    /** Returns as many rows as failing features are told by, where the sample has so many; encodes the rest. */
     SampleRows extended() {
         if (!explainer.isGiven() && Math.min(FailingFeatures.ROWS, rows.size()) > most.rows()) {
             most = FailingFeatures.encoded(explainer, codes(), rows);

@@ -14,7 +14,7 @@ interface Measure<V> {
     /** Takes the time that the section takes, beside the stream: on any thread, from the window alone. */
     Telling<V> of(WindowView view);
 
-    /** What a measure tells once the window is judged; on the stream thread, and quick. */
+    /** Tells the section once the window is judged; on the stream thread, and quick. */
     @FunctionalInterface
     interface Telling<V> {
 

@@ -8,7 +8,7 @@ import io.plumbline.topology.windows.ClosedWindow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of a window before it is judged: what every {@link Measure} starts from.
+ * Holds all that is known of a window before it is judged, for every {@link Measure} to start from.
  *
  * @param adapted the decoder in service while the window was measured, where it is an adapted one; else null
  * @param geometry every statistic of the window

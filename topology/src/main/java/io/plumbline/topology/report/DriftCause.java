@@ -32,7 +32,7 @@ public record DriftCause(String kind, List<Change> changes, String sentence) {
     /** The most changes that a report names. */
     public static final int MOST = 5;
 
-    /** Where no producer says what served the requests. */
+    /** The cause where no producer says what served the requests. */
     public static final DriftCause UNKNOWN = new DriftCause(
             "unknown", List.of(), "no producer says what served the requests, so the cause is not known");
 

@@ -26,11 +26,11 @@ public final class Sections {
     public static final SectionKind<List<WorstRequest>> WORST_REQUESTS =
             kind("worst_requests", new TypeReference<>() {});
 
-    /** What part of the tokens came as rows; absent where no producer says how many were served. */
+    /** The part of the tokens that came as rows; absent where no producer says how many were served. */
     public static final SectionKind<CoverageReport> COVERAGE =
             kind("coverage", new TypeReference<>() {}, CoverageReport.SAMPLES);
 
-    /** What changed with the drift; absent while the site is not drifted. */
+    /** The changes that came with the drift; absent while the site is not drifted. */
     public static final SectionKind<DriftCause> CAUSE = kind("cause", new TypeReference<>() {}, DriftCause.SAMPLES);
 
     /** The rows by the values of {@code breakdown_by}; absent without it, or where no producer says a value. */
@@ -52,7 +52,7 @@ public final class Sections {
     public static final SectionKind<Map<Integer, FeatureName>> FEATURE_NAMES =
             kind("feature_names", new TypeReference<>() {});
 
-    /** What the rest of the model did with whole requests; absent where the site names none. */
+    /** The model's answers to whole requests with reconstructions in place; absent where the site names none. */
     public static final SectionKind<DownstreamReport> DOWNSTREAM =
             kind("downstream", new TypeReference<>() {}, DownstreamReport.SAMPLES);
 

@@ -1,5 +1,5 @@
 /**
- * What is told of a window: the report that goes to the {@code window-reports} topic, and all types in it.
+ * Types of the report of a window, which goes to the {@code window-reports} topic.
  *
  * <p>A {@link io.plumbline.topology.report.WindowReport} is a header, a verdict, the statistics and {@link
  * io.plumbline.topology.report.Sections}. A section is one class of values with its metrics, and a constant in that

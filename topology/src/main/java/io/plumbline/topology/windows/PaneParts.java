@@ -15,7 +15,7 @@ public final class PaneParts {
 
     private static final List<PartKind<?>> LIST = new ArrayList<>();
 
-    /** How many records, requests and masked rows there were. */
+    /** Numbers of records, requests and masked rows. */
     public static final PartKind<PaneCounts> COUNTS =
             kind("counts", site -> new CountsPart(), site -> PaneCounts.NONE, PaneCounts::plus);
 
@@ -30,7 +30,7 @@ public final class PaneParts {
     /** The ids of records that count once; they stay at level 1. */
     static final PartKind<RecordIds> IDS = kind("record ids", site -> new RecordIds(), site -> null, (sum, ids) -> sum);
 
-    /** What producers said of their rows. */
+    /** The notes of producers on their rows. */
     public static final PartKind<WindowNotes> NOTES =
             kind("notes", site -> new NotesPart(), site -> new WindowNotes(), WindowNotes::merge);
 

@@ -72,7 +72,7 @@ final class PaneStore<S> implements StateStore {
     private final Set<String> dirtySites = new HashSet<>();
     private final Map<PaneId, Pane> dirtyPanes = new HashMap<>();
 
-    /** What the inner store holds of each pane, by the number of the part; no entry: the pane was never written. */
+    /** The entries of each pane in the inner store, by the number of the part; none: the pane was never written. */
     private final Map<PaneId, Map<Integer, PartSlots>> slots = new HashMap<>();
 
     /** Panes of sites that are not configured, seen by the last {@link #forgetUnknown}. */

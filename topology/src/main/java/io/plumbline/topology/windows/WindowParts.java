@@ -4,7 +4,7 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What the panes of one window have collected, added up: one value of each {@link PaneParts} that its site has. */
+/** The parts of the panes of one window, added up: one value of each of {@link PaneParts} that its site has. */
 public final class WindowParts {
 
     /** Holds nothing. */
