@@ -1,10 +1,14 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.refit.FittedRows;
 import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.PlannedRefits;
 import io.plumbline.refit.Refit;
 import io.plumbline.refit.Rotation;
-import io.plumbline.refit.SharedSolutions;
+import io.plumbline.refit.Rotations;
+import java.util.List;
 import java.util.Locale;
+import java.util.function.Function;
 
 /** One of the things a search may end with. */
 public sealed interface Candidate {
@@ -13,11 +17,21 @@ public sealed interface Candidate {
     String describe();
 
     /**
-     * Returns this candidate on the solutions that all share.
+     * Fits this candidate by itself.
      *
+     * @param maker takes the refit, which lasts as long as that call
+     * @return what the maker made of it
      * @throws ArithmeticException if the rows or the trained decoder do not determine it
      */
-    Refit on(SharedSolutions shared);
+    <T> T fit(FittedRows rows, Rotations rotations, Function<Refit, T> maker);
+
+    /** Returns the settings of those that refit. */
+    static List<GaeSettings> settings(List<Candidate> candidates) {
+        return candidates.stream()
+                .filter(Gae.class::isInstance)
+                .map(candidate -> ((Gae) candidate).settings())
+                .toList();
+    }
 
     /** The candidate that changes nothing. */
     record KeepCurrent() implements Candidate {
@@ -27,7 +41,7 @@ public sealed interface Candidate {
         }
 
         @Override
-        public Refit on(SharedSolutions shared) {
+        public <T> T fit(FittedRows rows, Rotations rotations, Function<Refit, T> maker) {
             throw new UnsupportedOperationException("to keep a decoder nothing is fitted");
         }
     }
@@ -40,8 +54,8 @@ public sealed interface Candidate {
         }
 
         @Override
-        public Refit on(SharedSolutions shared) {
-            return shared.biasOnly();
+        public <T> T fit(FittedRows rows, Rotations rotations, Function<Refit, T> maker) {
+            return maker.apply(rows.biasOnly());
         }
     }
 
@@ -61,8 +75,10 @@ public sealed interface Candidate {
         }
 
         @Override
-        public Refit on(SharedSolutions shared) {
-            return shared.refit(settings);
+        public <T> T fit(FittedRows rows, Rotations rotations, Function<Refit, T> maker) {
+            List<GaeSettings> alone = List.of(settings);
+            return PlannedRefits.of(alone, rows, rotations.ahead(alone), (same, refit) -> maker.apply(refit))
+                    .of(settings);
         }
     }
 }

@@ -1,29 +1,22 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.parallel.Cores;
 import io.plumbline.refit.FittedDecoder;
+import io.plumbline.refit.FittedRows;
 import io.plumbline.refit.GaeSettings;
-import io.plumbline.refit.GeometryAdapter;
+import io.plumbline.refit.Identifiability;
 import io.plumbline.refit.Refit;
 import io.plumbline.refit.RefitInputs;
 import io.plumbline.refit.Regularisation;
 import io.plumbline.refit.Rotation;
+import io.plumbline.refit.Rotations;
 import io.plumbline.refit.SampleRows;
-import io.plumbline.refit.SharedSolutions;
 import io.plumbline.wire.DType;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -60,11 +53,11 @@ import org.jspecify.annotations.Nullable;
  * encoder and 1,024 such rows this took the cost in distribution of the level 3 from .062 to .016 of FVU (autoencoder,
  * German) and from .154 to .033 (transcoder), at .000 and .016 on later drifted rows.
  *
- * <p><b>Cost.</b> Shared by all candidates ({@link SharedSolutions}): one Gram matrix, for each ridge
- * level one {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and two sparse products for the
- * rows to choose and to check on, the window's leading eigenspace at two ranks, a rotation of the complement for each
- * full-rank one. A candidate is a sum of these, {@code 2 (N + n) d^2} flops for a full-rank rotation and less for
- * others. The winner again, on more rows; only decoders that may win are formed. Immutable; any number of threads.
+ * <p><b>Cost.</b> Shared by all candidates ({@link io.plumbline.refit.PlannedRefits}): for each ridge level one
+ * {@code N^3/3} factorisation, two solves of {@code 2 N^2 d} and two sparse products for the rows to choose and to
+ * check on, the window's leading eigenspace at two ranks, a rotation of the complement for each full-rank one. A
+ * candidate is a sum of these, {@code 2 (N + n) d^2} flops for a full-rank rotation and less for others. The winner
+ * again, on more rows; only decoders that may win are formed. Immutable; any number of threads.
  */
 public final class CandidateSearch {
 
@@ -118,43 +111,70 @@ public final class CandidateSearch {
      * Runs the search. The winner comes back with the values it has once it was published as {@code travelling} says:
      * what is judged next is then what others will get. The figures of the candidates are those before rounding.
      *
-     * @param trained the decoder as trained; every refit starts from it
-     * @param trainedSubspace of the trained decoder, at any rank
-     * @param current the decoder in service, which may be an earlier adaptation
      * @param gate whose limits on features and cost a candidate must keep to be chosen where there are several; what is
      *     wrong with one that was asked for by name is for the gate itself to say
      * @throws IllegalArgumentException if shapes differ, a set of rows is empty, or a rank exceeds the dimension
      * @throws ArithmeticException if the rows to refit on do not determine the winner, or the type cannot hold it
      */
-    public SearchReport search(
-            Decoder trained,
-            ExplainerSubspace trainedSubspace,
-            Decoder current,
-            AdaptationRows rows,
-            SwapGate gate,
-            Travelling travelling) {
+    public SearchReport search(SiteDecoders site, AdaptationRows rows, SwapGate gate, Travelling travelling) {
         for (SampleRows part : List.of(rows.fit(), rows.choose(), rows.refit())) {
-            GeometryAdapter.requireShapes(trained, trainedSubspace, part.codes(), part.targets());
+            Identifiability.requireShapes(site.trained(), site.subspace(), part.codes(), part.targets());
         }
-        requireRanks(trained);
-        boolean products = ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype());
-        if (candidates.size() == 1) {
-            RefitInputs inputs = inputs(trained, trainedSubspace, rows.refit(), rows);
-            Single single = single(inputs, candidates.get(0), current, products);
-            return single.fitted() == null
-                    ? keeping(single.figures(), current)
-                    : made(single.fitted(), single.figures(), single.figures().get(1), travelling);
+        requireRanks(site.trained());
+        return candidates.size() == 1
+                ? single(candidates.get(0), site, rows, travelling)
+                : best(site, rows, gate, travelling);
+    }
+
+    private static SearchReport single(
+            Candidate candidate, SiteDecoders site, AdaptationRows rows, Travelling travelling) {
+        Single single = single(candidate, site.inputs(rows.refit(), rows), site.current(), travelling);
+        return single.fitted() == null
+                ? keeping(single.figures(), site.current())
+                : made(single.fitted(), single.figures(), single.figures().get(1), travelling);
+    }
+
+    /** The figures of the decoder in service and of a single candidate, and that candidate where it has figures. */
+    private record Single(
+            List<SearchReport.Figures> figures, @Nullable FittedDecoder fitted) {}
+
+    private static Single single(Candidate candidate, RefitInputs inputs, Decoder current, Travelling travelling) {
+        FittedRows fitted = FittedRows.of(inputs);
+        SearchReport.Figures keeping =
+                SearchReport.Figures.onRowsFittedOn(new Candidate.KeepCurrent(), inputs.score(current, fitted));
+        try {
+            return candidate.fit(
+                    fitted,
+                    Rotations.of(inputs),
+                    refit -> new Single(
+                            List.of(
+                                    keeping,
+                                    SearchReport.Figures.onRowsFittedOn(
+                                            candidate, refit.score().get(0))),
+                            fitted(refit, inputs, travelling)));
+        } catch (ArithmeticException e) {
+            return new Single(List.of(keeping, SearchReport.Figures.refused(candidate, e)), null);
         }
-        RefitInputs compared = inputs(trained, trainedSubspace, rows.fit(), rows);
-        boolean once = rows.refit().equals(rows.fit());
-        // What was shared to compare is gone before as much is made to fit a winner on other rows, or a second one.
-        Deque<SharedSolutions> solved = new ArrayDeque<>();
-        List<SearchReport.Figures> all = compare(compared, rows, current, gate, once ? solved : new ArrayDeque<>());
-        RefitInputs inputs = once ? compared : inputs(trained, trainedSubspace, rows.refit(), rows);
+    }
+
+    /** Returns what a refit's decoder is made of, with its products where rounding does not change what they say. */
+    private static FittedDecoder fitted(Refit refit, RefitInputs inputs, Travelling travelling) {
+        return ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype())
+                ? refit.fitted(inputs.trainedSubspace())
+                : refit.fitted();
+    }
+
+    private SearchReport best(SiteDecoders site, AdaptationRows rows, SwapGate gate, Travelling travelling) {
+        RefitInputs compared = site.inputs(rows.fit(), rows);
+        Rotations rotations = Rotations.of(compared).ahead(Candidate.settings(candidates));
+        List<SearchReport.Figures> all = compare(compared, rotations, rows, site.current(), gate);
+        boolean onTheSameRows = rows.refit().equals(rows.fit());
+        RefitInputs inputs = onTheSameRows ? compared : site.inputs(rows.refit(), rows);
+        Rotations ofWinner = onTheSameRows ? rotations : Rotations.of(inputs);
         for (SearchReport.Figures figures : betterThanTheFirst(all, gate.choice() != null)) {
-            FittedDecoder fitted = fitted(figures.candidate(), inputs, solved, products);
+            FittedDecoder fitted = fitted(figures.candidate(), inputs, ofWinner, travelling);
             SearchReport made = made(fitted, all, figures, travelling);
-            FeatureChange change = gate.change(trained, made.decoder());
+            FeatureChange change = gate.change(site.trained(), made.decoder());
             if (gate.allows(change)) {
                 return made;
             }
@@ -163,34 +183,27 @@ public final class CandidateSearch {
                     figures.passedOver("%d of %d features would change beyond the limits"
                             .formatted(change.beyond(), change.features())));
         }
-        return keeping(all, current);
+        return keeping(all, site.current());
     }
 
-    /** The figures of the decoder in service and of a single candidate, and that candidate where it has figures. */
-    private record Single(
-            List<SearchReport.Figures> figures, @Nullable FittedDecoder fitted) {}
-
-    private static Single single(RefitInputs inputs, Candidate candidate, Decoder current, boolean products) {
-        SharedSolutions shared = inputs.solutions();
-        SearchReport.Figures keeping =
-                SearchReport.Figures.onRowsFittedOn(new Candidate.KeepCurrent(), shared.score(current));
-        Refit refit;
-        SearchReport.Figures figures;
-        try {
-            refit = candidate.on(shared);
-            figures = SearchReport.Figures.onRowsFittedOn(candidate, refit.scoreBeforeFitted());
-        } catch (ArithmeticException e) {
-            return new Single(List.of(keeping, SearchReport.Figures.refused(candidate, e)), null);
+    /** Returns the figures of "keep the current decoder" and of every candidate. */
+    private List<SearchReport.Figures> compare(
+            RefitInputs inputs, Rotations rotations, AdaptationRows rows, Decoder current, SwapGate gate) {
+        Comparison run = new Comparison(inputs, rows.choose(), rows.check(), gate);
+        List<SearchReport.Figures> all = new ArrayList<>();
+        all.add(run.keeping(current));
+        List<SearchReport.Figures> found = run.figures(candidates, rotations);
+        int ridgeOfOne = candidates.indexOf(ridge(inputs.trained().dimension(), 1.0));
+        for (SearchReport.Figures figures : found) {
+            all.add(CostInDistribution.worth(figures, ridgeOfOne < 0 ? null : found.get(ridgeOfOne)));
         }
-        return new Single(List.of(keeping, figures), refit.fitted(products));
+        return all;
     }
 
-    /** Fits a winner on what was solved to compare, if that is there, else on its own; either is gone afterwards. */
+    /** Solves a winner again, on the rows to refit on; what was solved is gone when this returns. */
     private static FittedDecoder fitted(
-            Candidate candidate, RefitInputs inputs, Deque<SharedSolutions> solved, boolean products) {
-        return candidate
-                .on(solved.isEmpty() ? inputs.solutions() : solved.remove())
-                .fitted(products);
+            Candidate candidate, RefitInputs inputs, Rotations rotations, Travelling travelling) {
+        return candidate.fit(FittedRows.of(inputs), rotations, refit -> fitted(refit, inputs, travelling));
     }
 
     private static SearchReport keeping(List<SearchReport.Figures> all, Decoder current) {
@@ -203,74 +216,6 @@ public final class CandidateSearch {
         return new SearchReport(all, best, made.decoder(), made.factors(), fitted.products());
     }
 
-    /**
-     * Returns the figures of "keep the current decoder" and of every candidate.
-     *
-     * @param solved takes what was solved
-     */
-    private List<SearchReport.Figures> compare(
-            RefitInputs inputs, AdaptationRows rows, Decoder current, SwapGate gate, Deque<SharedSolutions> solved) {
-        SharedSolutions shared = inputs.solutions();
-        solved.add(shared);
-        Comparison run = new Comparison(inputs, shared, rows.choose(), rows.check(), gate);
-        List<SearchReport.Figures> all = new ArrayList<>();
-        all.add(run.keeping(current));
-        Map<Candidate, SearchReport.Figures> found = new HashMap<>();
-        List<Candidate> sorted = levelAfterLevel(run);
-        int ahead = 0;
-        while (ahead < sorted.size() && !run.rotates(sorted.get(ahead))) {
-            ahead++;
-        }
-        // Side by side: what is turned is made by one core for most of its time, and the levels of the others take as
-        // long.
-        int unturned = ahead;
-        Cores.each(2, part -> {
-            if (part == 0) {
-                evaluate(run, sorted, 0, unturned, found);
-            } else {
-                run.prepareRotations(candidates);
-            }
-        });
-        evaluate(run, sorted, unturned, sorted.size(), found);
-        for (Candidate candidate : candidates) {
-            all.add(CostInDistribution.worth(
-                    Objects.requireNonNull(found.get(candidate)),
-                    found.get(ridge(rows.choose().targets().columns(), 1.0))));
-        }
-        return all;
-    }
-
-    private static void evaluate(
-            Comparison run, List<Candidate> sorted, int from, int to, Map<Candidate, SearchReport.Figures> found) {
-        for (int i = from; i < to; i++) {
-            found.put(sorted.get(i), run.evaluate(sorted.get(i)));
-            run.keepFor(sorted.subList(i + 1, sorted.size()));
-        }
-    }
-
-    /**
-     * Fits the candidates of one regularisation level after another, so that most of a level is gone before the next is
-     * made. First come the levels of which nothing is turned, and of a level the candidates that are not.
-     */
-    private List<Candidate> levelAfterLevel(Comparison run) {
-        Set<Double> turned = candidates.stream()
-                .filter(run::rotates)
-                .map(CandidateSearch::outerLevel)
-                .collect(Collectors.toSet());
-        return candidates.stream()
-                .sorted(Comparator.comparing((Candidate candidate) -> turned.contains(outerLevel(candidate)))
-                        .thenComparing(CandidateSearch::outerLevel)
-                        .thenComparing(run::rotates))
-                .toList();
-    }
-
-    private static double outerLevel(Candidate candidate) {
-        return candidate instanceof Candidate.Gae gae
-                ? gae.settings().regularisation().geometric()
-                        + gae.settings().regularisation().preservation()
-                : 0.0;
-    }
-
     private void requireRanks(Decoder trained) {
         for (Candidate candidate : candidates) {
             int rank = candidate instanceof Candidate.Gae gae ? gae.settings().rank() : 1;
@@ -279,12 +224,6 @@ public final class CandidateSearch {
                         .formatted(rank, trained.dimension()));
             }
         }
-    }
-
-    /** Returns what refits on these rows of the window start from, with anchors where there are any. */
-    static RefitInputs inputs(
-            Decoder trained, ExplainerSubspace trainedSubspace, SampleRows window, AdaptationRows rows) {
-        return new RefitInputs(trained, trainedSubspace, window.targets(), window, rows.anchor());
     }
 
     /**

@@ -1,13 +1,13 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.FittedRows;
+import io.plumbline.refit.PlannedRefits;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.Refit;
 import io.plumbline.refit.RefitInputs;
-import io.plumbline.refit.RefitRows;
+import io.plumbline.refit.Rotations;
 import io.plumbline.refit.SampleRows;
-import io.plumbline.refit.SharedSolutions;
 import io.plumbline.wire.DType;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -20,51 +20,56 @@ import org.jspecify.annotations.Nullable;
 final class Comparison {
 
     private final RefitInputs inputs;
-    private final SharedSolutions shared;
+    private final FittedRows fitted;
     private final SampleRows validation;
     private final @Nullable SampleRows check;
-    private final RefitRows others;
     private final SwapGate gate;
     private final @Nullable BehaviourChoice choice;
-    private final @Nullable Reconstruction trainedInDistribution;
+    private final List<Reconstruction> ofTrained;
 
     /**
      * @param validation rows to choose by
      * @param check rows of the baseline, null where there are none
      * @param gate whose limit on the cost in distribution holds, and whose judge may choose by what the model does
      */
-    Comparison(
-            RefitInputs inputs,
-            SharedSolutions shared,
-            SampleRows validation,
-            @Nullable SampleRows check,
-            SwapGate gate) {
+    Comparison(RefitInputs inputs, SampleRows validation, @Nullable SampleRows check, SwapGate gate) {
         this.inputs = inputs;
-        this.shared = shared;
+        this.fitted = check == null ? FittedRows.of(inputs, validation) : FittedRows.of(inputs, validation, check);
         this.validation = validation;
         this.check = check;
-        this.others = shared.others(check == null ? List.of(validation) : List.of(validation, check));
         this.gate = gate;
         this.choice = gate.choice();
-        // Of the trained decoder the products are there.
-        this.trainedInDistribution =
-                check == null ? null : shared.scoreTrained(others).get(1);
+        this.ofTrained = fitted.scoreTrained();
     }
 
-    /** Returns the figures of a candidate, or why it has none. */
-    SearchReport.Figures evaluate(Candidate candidate) {
+    /** Returns the figures of each candidate in their order, or why it has none. */
+    List<SearchReport.Figures> figures(List<Candidate> candidates, Rotations rotations) {
+        PlannedRefits<SearchReport.Figures> refits = PlannedRefits.of(
+                Candidate.settings(candidates),
+                fitted,
+                rotations,
+                (settings, refit) -> figures(new Candidate.Gae(settings), refit));
+        return candidates.stream().map(candidate -> figures(candidate, refits)).toList();
+    }
+
+    private SearchReport.Figures figures(Candidate candidate, PlannedRefits<SearchReport.Figures> refits) {
         try {
-            Refit refit = candidate.on(shared);
-            Reconstruction onFit = refit.score();
-            List<Reconstruction> onOthers = refit.score(others);
-            SearchReport.Figures figures = CostInDistribution.within(
-                    gate.limits(),
-                    new SearchReport.Figures(
-                            candidate, onFit, onOthers.get(0), check == null ? null : onOthers.get(1), null, null),
-                    trainedInDistribution);
-            return choice == null || figures.refusal() != null
-                    ? figures
-                    : figures.withDivergence(choice, refit.fitted(false).decoder(candidate.describe(), DType.F32));
+            return candidate instanceof Candidate.Gae gae
+                    ? refits.of(gae.settings())
+                    : figures(candidate, fitted.biasOnly());
+        } catch (ArithmeticException e) {
+            return SearchReport.Figures.refused(candidate, e);
+        }
+    }
+
+    private SearchReport.Figures figures(Candidate candidate, Refit refit) {
+        SearchReport.Figures figures =
+                CostInDistribution.within(gate.limits(), figures(candidate, refit.score()), inDistribution(ofTrained));
+        if (choice == null || figures.refusal() != null) {
+            return figures;
+        }
+        try {
+            return figures.withDivergence(choice, refit.fitted().decoder(candidate.describe(), DType.F32));
         } catch (ArithmeticException e) {
             return SearchReport.Figures.refused(candidate, e);
         }
@@ -72,42 +77,26 @@ final class Comparison {
 
     /** Returns the figures of the decoder in service. */
     SearchReport.Figures keeping(Decoder current) {
-        boolean isTrained = inputs.isTrained(current);
-        // Of the trained decoder the products are there.
-        List<Reconstruction> known = isTrained ? shared.scoreTrained(others) : List.of();
-        SearchReport.Figures figures = new SearchReport.Figures(
-                new Candidate.KeepCurrent(),
-                shared.score(current),
-                isTrained ? known.get(0) : score(current, validation),
-                check == null ? null : isTrained ? known.get(1) : score(current, check),
-                null,
-                null);
+        SearchReport.Figures figures =
+                figures(new Candidate.KeepCurrent(), current.equals(inputs.trained()) ? ofTrained : score(current));
         return choice == null ? figures : figures.withDivergence(choice, current);
+    }
+
+    private List<Reconstruction> score(Decoder decoder) {
+        Reconstruction onFit = inputs.score(decoder, fitted);
+        Reconstruction onValidation = score(decoder, validation);
+        return check == null ? List.of(onFit, onValidation) : List.of(onFit, onValidation, score(decoder, check));
     }
 
     private static Reconstruction score(Decoder decoder, SampleRows rows) {
         return Reconstruction.of(decoder, rows.codes(), rows.targets());
     }
 
-    /** Returns whether Step 1 rotates anything for this candidate. */
-    boolean rotates(Candidate candidate) {
-        return candidate instanceof Candidate.Gae gae && inputs.rotates(gae.settings());
+    private SearchReport.Figures figures(Candidate candidate, List<Reconstruction> onSets) {
+        return new SearchReport.Figures(candidate, onSets.get(0), onSets.get(1), inDistribution(onSets), null, null);
     }
 
-    /** Makes Step 1 of these candidates. Beside those that rotate nothing, which may be evaluated meanwhile. */
-    void prepareRotations(List<Candidate> candidates) {
-        settings(candidates).forEach(inputs::prepareStepOne);
-    }
-
-    /** Makes room for what these candidates, the only ones to be evaluated yet, do not share with those before. */
-    void keepFor(List<Candidate> candidates) {
-        shared.keepFor(settings(candidates));
-    }
-
-    private static List<GaeSettings> settings(List<Candidate> candidates) {
-        return candidates.stream()
-                .filter(Candidate.Gae.class::isInstance)
-                .map(candidate -> ((Candidate.Gae) candidate).settings())
-                .toList();
+    private @Nullable Reconstruction inDistribution(List<Reconstruction> onSets) {
+        return check == null ? null : onSets.get(2);
     }
 }

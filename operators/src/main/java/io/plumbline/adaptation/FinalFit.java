@@ -1,12 +1,14 @@
 package io.plumbline.adaptation;
 
-import io.plumbline.explainer.Decoder;
-import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.refit.FittedDecoder;
+import io.plumbline.refit.FittedRows;
+import io.plumbline.refit.Refit;
+import io.plumbline.refit.RefitInputs;
+import io.plumbline.refit.Rotations;
 import io.plumbline.refit.SampleRows;
 
-/** Fits a candidate that needs no comparison any more. One level is factored, and no figures are computed. */
-record FinalFit(Decoder trained, ExplainerSubspace trainedSubspace, AdaptationRows rows, Travelling travelling) {
+/** Fits a candidate that needs no comparison any more: a plan of one, without figures. */
+record FinalFit(SiteDecoders site, AdaptationRows rows, Travelling travelling) {
 
     /**
      * Fits a candidate on these rows of the window, and on the anchors where there are any.
@@ -17,11 +19,9 @@ record FinalFit(Decoder trained, ExplainerSubspace trainedSubspace, AdaptationRo
         return travelling.made(candidate, fitted(window, candidate));
     }
 
-    /** Fits the candidate; the solutions are gone when this returns. */
+    /** Fits the candidate; the rows with their means taken out are gone when this returns. */
     private FittedDecoder fitted(SampleRows window, Candidate candidate) {
-        return candidate
-                .on(CandidateSearch.inputs(trained, trainedSubspace, window, rows)
-                        .solutions())
-                .fitted(false);
+        RefitInputs inputs = site.inputs(window, rows);
+        return candidate.fit(FittedRows.of(inputs), Rotations.of(inputs), Refit::fitted);
     }
 }

@@ -1,7 +1,6 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.refit.SampleRows;
 import java.util.List;
 import java.util.concurrent.ForkJoinPool;
@@ -36,46 +35,29 @@ public record GatedAdaptation(
     /**
      * Searches, judges, and fits again what passed.
      *
-     * @param rank the rank the site is watched at
      * @param travelling how the decoder will be published
      * @throws IllegalArgumentException if shapes differ or a part has no rows
      * @throws ArithmeticException if the rows do not determine the winner, or the type cannot hold it
      */
     public static GatedAdaptation of(
-            AdaptationProfile profile,
-            SwapGate gate,
-            Decoder trained,
-            ExplainerSubspace trainedSubspace,
-            ServingDecoder current,
-            AdaptationRows rows,
-            int rank,
-            Travelling travelling) {
+            AdaptationProfile profile, SwapGate gate, SiteDecoders site, AdaptationRows rows, Travelling travelling) {
         AdaptationRows used = profile.anchors() ? rows : rows.withoutAnchor();
-        CandidateSearch candidates = profile.search(rank, trained.dimension(), used.anchor() != null);
-        GatedAdaptation judged = judged(candidates, gate, trained, trainedSubspace, current, used, rank, travelling);
-        if (!judged.publishes() || rows.all().equals(rows.refit())) {
-            return judged;
-        }
-        Winner winner = new Winner(judged.search.candidates(), judged.search.best(), judged.decision);
-        // The last decoder takes the place of the judged one.
-        judged = null;
-        return winner.onAllRows(new FinalFit(trained, trainedSubspace, used, travelling), gate);
+        CandidateSearch candidates = profile.search(site.rank(), site.trained().dimension(), used.anchor() != null);
+        FinalFit fit = new FinalFit(site, used, travelling);
+        // Where the winner is fitted again, nothing holds the judged decoder any more.
+        return judged(candidates, gate, fit).published(fit, gate);
     }
 
-    private static GatedAdaptation judged(
-            CandidateSearch candidates,
-            SwapGate gate,
-            Decoder trained,
-            ExplainerSubspace trainedSubspace,
-            ServingDecoder current,
-            AdaptationRows rows,
-            int rank,
-            Travelling travelling) {
-        SearchReport search = candidates.search(trained, trainedSubspace, current.decoder(), rows, gate, travelling);
+    private static Judged judged(CandidateSearch candidates, SwapGate gate, FinalFit fit) {
+        AdaptationRows rows = fit.rows();
+        SearchReport search = candidates.search(fit.site(), rows, gate, fit.travelling());
         SwapGate.Proposal proposal = new SwapGate.Proposal(search.decoder(), search.gram());
-        GateDecision decision =
-                gate.judge(trained, trainedSubspace, current, proposal, rows.judge(), rows.check(), rank);
-        return new GatedAdaptation(search, decision, rows.refit().rows(), null);
+        GateDecision decision = gate.judge(fit.site(), proposal, rows.judge(), rows.check());
+        GatedAdaptation asJudged =
+                new GatedAdaptation(search, decision, rows.refit().rows(), null);
+        return asJudged.publishes() && !rows.all().equals(rows.refit())
+                ? new Winner(search.candidates(), search.best(), decision)
+                : new Last(asJudged);
     }
 
     /** Returns whether there is a decoder to publish. */
@@ -83,10 +65,25 @@ public record GatedAdaptation(
         return !search.keepsCurrent() && decision.publishes();
     }
 
-    /** Holds what the search found, without a decoder. */
-    private record Winner(List<SearchReport.Figures> candidates, SearchReport.Figures best, GateDecision decision) {
+    /** What the gate has judged. */
+    private sealed interface Judged {
+        GatedAdaptation published(FinalFit fit, SwapGate gate);
+    }
 
-        GatedAdaptation onAllRows(FinalFit fit, SwapGate gate) {
+    /** A search whose decoder is not fitted again: it was refused, or fitted on every row. */
+    private record Last(GatedAdaptation adaptation) implements Judged {
+        @Override
+        public GatedAdaptation published(FinalFit fit, SwapGate gate) {
+            return adaptation;
+        }
+    }
+
+    /** A search whose decoder is fitted again on every row, without the judged one. */
+    private record Winner(List<SearchReport.Figures> candidates, SearchReport.Figures best, GateDecision decision)
+            implements Judged {
+
+        @Override
+        public GatedAdaptation published(FinalFit fit, SwapGate gate) {
             SampleRows all = fit.rows().all();
             String failed;
             try {
@@ -108,7 +105,7 @@ public record GatedAdaptation(
 
         private static @Nullable String failed(FinalFit fit, SwapGate gate, Decoder decoder) {
             String findings = gate
-                    .withoutTheWindow(fit.trained(), decoder, fit.rows().check())
+                    .withoutTheWindow(fit.site().trained(), decoder, fit.rows().check())
                     .stream()
                     .filter(test -> !test.passed())
                     .map(GateTest::finding)

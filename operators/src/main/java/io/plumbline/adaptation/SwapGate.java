@@ -10,7 +10,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.parallel.Cores;
-import io.plumbline.refit.GeometryAdapter;
+import io.plumbline.refit.Identifiability;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
 import java.util.ArrayList;
@@ -70,23 +70,17 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
      * {@code k d^2} flops for a decoder other than the trained one of which neither {@code W W^T} nor its leading
      * directions are known.
      *
-     * @param trained what features and cost are compared with
-     * @param trainedSubspace of the trained decoder, at any rank
      * @param heldOut rows to judge on, requests in the order of their times
      * @param idRows rows of the baseline that took no part in the fit; null where there are none
-     * @param rank the rank the site is watched at
      */
-    public GateDecision judge(
-            Decoder trained,
-            ExplainerSubspace trainedSubspace,
-            ServingDecoder serving,
-            Proposal proposal,
-            SampleRows heldOut,
-            @Nullable SampleRows idRows,
-            int rank) {
-        Decoder current = serving.decoder();
+    public GateDecision judge(SiteDecoders site, Proposal proposal, SampleRows heldOut, @Nullable SampleRows idRows) {
+        Decoder trained = site.trained();
+        Decoder current = site.current();
         Decoder proposed = proposal.decoder();
-        Subspace before = current.equals(trained) ? ofTrained(trained, trainedSubspace, rank) : serving.leading(rank);
+        int rank = site.rank();
+        Subspace before = current.equals(trained)
+                ? ofTrained(trained, site.subspace(), rank)
+                : site.serving().leading(rank);
         Matrix products = proposed.equals(current) ? null : proposal.products();
         // Side by side: either is done by one core for most of its time.
         ActiveSubspace[] spaces = new ActiveSubspace[2];
@@ -250,7 +244,7 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
 
     /** Returns the trained decoder's subspace; null where the decoder does not determine it. */
     private static @Nullable Subspace ofTrained(Decoder trained, ExplainerSubspace known, int rank) {
-        return GeometryAdapter.undecided(trained, known, rank) == null
+        return Identifiability.undecided(trained, known, rank) == null
                 ? new Subspace(known.leftVectors().leadingColumns(rank))
                 : null;
     }

@@ -52,7 +52,7 @@ public final class AuthorsCode {
         }
         ActiveSubspace active =
                 ActiveSubspace.topEigenspace(SecondMoment.of(targets).covariance(), rank);
-        String reason = GeometryAdapter.undecided(trained, trainedSubspace, active, codes.rows());
+        String reason = Identifiability.undecided(trained, trainedSubspace, active, codes.rows());
         if (reason != null) {
             return new Adaptation.Undecided(reason);
         }
@@ -64,15 +64,19 @@ public final class AuthorsCode {
         Weights rotated = rotated(trained.weights(), turn, window);
         Regularisation perRow =
                 Regularisation.absolute(given.geometric() / codes.rows(), given.preservation() / codes.rows());
-        Decoder stepOne = GeometryAdapter.withBias(rotated, codes, targets);
+        Decoder stepOne = FittedDecoder.withBias(rotated, codes, SparseProducts.columnMeans(targets));
         if (!settings.refits()) {
             return new Adaptation.Adapted(stepOne, stepOne, active, alignment.values(), perRow);
         }
         // The prior lies in the window's subspace, so turning it onto that subspace leaves it as it is.
-        StepOne inPlace = new StepOne(window, window, null, alignment.values());
-        RidgeLevels levels = RidgeLevels.of(codes, targets, SparseProducts.multiply(codes, rotated));
-        SettingsFit fit = SettingsFit.of(inPlace, settings.alpha(), perRow, levels);
-        Decoder decoder = GeometryAdapter.withBias(fit.weights(rotated, codes, null), codes, targets);
+        StepOne inPlace =
+                rank == trained.dimension() ? StepOne.nothing() : new StepOne(window, window, null, alignment.values());
+        Decoder decoder = PlannedRefits.single(
+                        new GaeSettings(rank, Rotation.PRINTED, perRow, settings.alpha()),
+                        FittedRows.of(stepOne, codes, targets),
+                        inPlace,
+                        Refit::fitted)
+                .exact();
         return new Adaptation.Adapted(decoder, stepOne, active, alignment.values(), perRow);
     }
 

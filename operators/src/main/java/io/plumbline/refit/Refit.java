@@ -1,136 +1,95 @@
 package io.plumbline.refit;
 
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.parallel.Cores;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One setting of the Geometry-Adaptive Explainer on {@link SharedSolutions}: {@link StepOne} rotates the dictionary,
- * {@link StepTwo} refits it.
+ * One setting of the Geometry-Adaptive Explainer whose levels are solved: {@link StepOne} rotates the dictionary,
+ * {@link StepTwo} refits it. Its figures need no k x d matrix.
  *
- * <p>Its figures need no k x d matrix; {@link #fitted} makes what the weights are made of. It holds the shared
- * solutions and lives no longer than they. One thread.
+ * <p>It is handed out by {@link PlannedRefits} and is not to be kept: it holds the solutions of a level. One thread.
  */
 public final class Refit {
 
-    private final SharedSolutions shared;
+    private final FittedRows rows;
     private final StepOne stepOne;
     private final StepTwo stepTwo;
-    private final @Nullable RidgeLevel inner;
-    private final @Nullable RidgeLevel outer;
-    private final boolean keepsWeights;
-    private @Nullable Matrix image;
+    private final @Nullable Level level;
+    private final @Nullable Matrix inside;
 
-    private Refit(
-            SharedSolutions shared,
-            StepOne stepOne,
-            StepTwo stepTwo,
-            @Nullable RidgeLevel inner,
-            @Nullable RidgeLevel outer,
-            boolean keepsWeights) {
-        this.shared = shared;
+    /**
+     * The level of what is fitted outside the window's subspace, which all of its settings share.
+     *
+     * @param images what it gives for each of {@link FittedRows#sets}
+     */
+    record Level(Solutions solutions, List<Solutions.Image> images) {}
+
+    /**
+     * @param level null where Step 2 is left out
+     * @param inside C of {@link StepTwo}, N x r; null where nothing is rotated
+     */
+    Refit(FittedRows rows, StepOne stepOne, StepTwo stepTwo, @Nullable Level level, @Nullable Matrix inside) {
+        this.rows = rows;
         this.stepOne = stepOne;
         this.stepTwo = stepTwo;
-        this.inner = inner;
-        this.outer = outer;
-        this.keepsWeights = keepsWeights;
+        this.level = level;
+        this.inside = inside;
     }
 
-    /** @throws ArithmeticException if a system of these lambdas is singular */
-    static Refit of(SharedSolutions shared, StepOne stepOne, StepTwo stepTwo, Regularisation absolute) {
-        RidgeLevels levels = shared.levels();
-        return new Refit(shared, stepOne, stepTwo, levels.inner(absolute), levels.outer(absolute), false);
+    /** Returns the refit whose result is the rotated decoder with a new bias. */
+    static Refit withoutStepTwo(FittedRows rows, StepOne stepOne) {
+        return new Refit(rows, stepOne, StepTwo.leftOut(stepOne), null, null);
     }
 
-    static Refit stepOneOnly(SharedSolutions shared, StepOne stepOne) {
-        return new Refit(shared, stepOne, StepTwo.leftOut(stepOne), null, null, false);
-    }
-
-    static Refit biasOnly(SharedSolutions shared) {
-        StepOne identity = StepOne.identity(shared.inputs().trainedSubspace());
-        return new Refit(shared, identity, StepTwo.leftOut(identity), null, null, true);
-    }
-
-    /** Returns how well the refit gives back the rows fitted on. */
-    public Reconstruction score() {
-        return score(shared.fitted()).get(0);
-    }
-
-    /** Returns how well the refit gives back each set of these rows. */
-    public List<Reconstruction> score(RefitRows rows) {
-        Solutions within = inner == null ? null : inner.on(rows);
-        return stepTwo.score(rows, within, outside(within, rows));
-    }
-
-    /**
-     * Returns how well the refit gives back the rows fitted on, from the image that {@link #fitted} needs too. It
-     * differs from {@link #score()} by rounding alone.
-     */
-    public Reconstruction scoreBeforeFitted() {
-        RefitRows own = shared.fitted();
-        double[] left = stepOne.rotate(own.trained(), stepTwo.outerShare()).values();
-        double[] targets = own.targets().values();
-        double[] added = image().values();
-        double[] sums = new double[own.targets().rows()];
-        int columns = own.targets().columns();
-        Cores.each(sums.length, 3.0 * targets.length, row -> {
-            double sum = 0.0;
-            for (int i = row * columns; i < (row + 1) * columns; i++) {
-                double error = targets[i] - left[i] - added[i];
-                sum += error * error;
-            }
-            sums[row] = sum;
-        });
-        return own.scored(sums).get(0);
-    }
-
-    /**
-     * Returns what the decoder is made of. Nothing else may be asked of the shared solutions from here on: they are
-     * given up where {@code products} needs the room.
-     *
-     * @param products whether {@code W W^T} is wanted, from the factors ({@link SettingsFit#gram}) instead of
-     *     {@code k d^2} flops
-     */
-    public FittedDecoder fitted(boolean products) {
-        SettingsFit fit = inner == null || outer == null
-                ? SettingsFit.stepOneOnly(
-                        stepOne,
-                        shared.inputs().codes().rows(),
-                        shared.inputs().trained().dimension())
-                : SettingsFit.of(stepOne, stepTwo, inner, outer);
-        return new FittedDecoder(
-                shared.inputs().trained(),
-                shared.inputs().codes(),
-                shared.targetMean(),
-                fit,
-                keepsWeights,
-                products ? products(fit) : null);
-    }
-
-    private Matrix products(SettingsFit fit) {
-        Matrix added = image();
-        shared.levels().release();
-        return fit.gram(shared.inputs().trainedSubspace(), shared.fitted().trained(), added);
-    }
-
-    /** Returns what the refit adds on the rows fitted on, {@code K dual}. */
-    private Matrix image() {
-        Matrix known = image;
-        if (known == null) {
-            RefitRows rows = shared.fitted();
-            Solutions within = inner == null ? null : inner.on(rows);
-            Solutions beyond = outside(within, rows);
-            known = within == null || beyond == null
-                    ? Matrix.zeros(rows.targets().rows(), rows.targets().columns())
-                    : stepTwo.of(within, beyond);
-            image = known;
+    /** Returns how well the refit gives back the rows fitted on, and then each set of other rows. */
+    public List<Reconstruction> score() {
+        List<Reconstruction> figures = new ArrayList<>();
+        for (int set = 0; set < rows.sets().size(); set++) {
+            figures.addAll(stepTwo.score(rows.sets().get(set), terms(set)));
         }
-        return known;
+        return figures;
     }
 
-    /** Returns the same object where it is the same level: the formula is shorter then. */
-    private @Nullable Solutions outside(@Nullable Solutions within, RefitRows rows) {
-        return outer == null || outer == inner ? within : outer.on(rows);
+    private StepTwo.@Nullable Terms terms(int set) {
+        return level == null
+                ? null
+                : new StepTwo.Terms(
+                        level.images().get(set),
+                        inside == null ? null : rows.sets().get(set).times(inside));
+    }
+
+    /** Returns what the decoder is made of. It holds nothing of this refit and may be kept. */
+    public FittedDecoder fitted() {
+        return new FittedDecoder(rows, fit(), null);
+    }
+
+    /**
+     * Returns what the decoder is made of, with {@code W W^T} from its factors in place of {@code k d^2} flops.
+     *
+     * @param trained the trained decoder's subspace
+     */
+    public FittedDecoder fitted(ExplainerSubspace trained) {
+        SettingsFit fit = fit();
+        StepTwo.Terms terms = terms(0);
+        Matrix image = terms == null ? null : sum(terms);
+        return new FittedDecoder(rows, fit, fit.gram(trained, rows.centred().trained(), image));
+    }
+
+    private SettingsFit fit() {
+        Matrix dual =
+                level == null ? null : sum(new StepTwo.Terms(level.solutions().duals(), inside));
+        if (dual != null) {
+            // The means are zero on paper; without this the rounding of a large mean code would enter through them.
+            SparseProducts.centre(dual);
+        }
+        return new SettingsFit(stepOne, stepTwo.outerShare(), dual);
+    }
+
+    private Matrix sum(StepTwo.Terms terms) {
+        Matrix targets = rows.centred().targets();
+        return stepTwo.of(terms, targets.rows(), targets.columns());
     }
 }

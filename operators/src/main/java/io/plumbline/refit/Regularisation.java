@@ -34,6 +34,12 @@ public record Regularisation(double geometric, double preservation, boolean rela
         return absolute(geometric * unit, preservation * unit);
     }
 
+    /** Returns {@code lp / (lp + lg)}; without any weight the refit forgets the rotated decoder, and it is 0. */
+    double shrink() {
+        double outer = preservation + geometric;
+        return outer > 0.0 ? preservation / outer : 0.0;
+    }
+
     private static void requireWeight(String name, double weight) {
         if (!(weight >= 0.0 && weight < Double.POSITIVE_INFINITY)) {
             throw new IllegalArgumentException("lambda %s = %s: expected 0 or more".formatted(name, weight));

@@ -17,9 +17,10 @@ import org.jspecify.annotations.Nullable;
  * {@link StepTwo}.
  *
  * @param outerShare of what Step 1 put outside the window's subspace
- * @param dual N x d; its columns have mean 0, so {@code Z^T dual = Zc^T dual}
+ * @param dual N x d; its columns have mean 0, so {@code Z^T dual = Zc^T dual}. Null where Step 2 is left out
  */
-record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
+record SettingsFit(
+        StepOne stepOne, double outerShare, @Nullable Matrix dual) {
 
     /**
      * Features whose weights are made together: 200 KB of them at d = 768, 500 KB at 2,048, which stay in a
@@ -30,28 +31,22 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
     /** Blocks that one thread makes in the same place before it takes others. */
     private static final int BLOCKS = 16;
 
-    static SettingsFit stepOneOnly(StepOne stepOne, int rows, int dimension) {
-        return new SettingsFit(stepOne, 1.0, Matrix.zeros(rows, dimension));
+    /** Returns whether the weights are the trained ones. */
+    boolean keepsWeights() {
+        return stepOne.isIdentity() && dual == null;
     }
 
-    /** @param inner and {@code outer} the levels of lp and lp + lg */
-    static SettingsFit of(StepOne stepOne, StepTwo formula, Solutions inner, Solutions outer) {
-        // The means are zero on paper; without this the rounding of a large mean code would enter through them.
-        return new SettingsFit(stepOne, formula.outerShare(), SparseProducts.centred(formula.of(inner, outer)));
-    }
-
-    /** Fits a single setting on its own levels. */
-    static SettingsFit of(StepOne stepOne, double alpha, Regularisation absolute, RidgeLevels levels) {
-        StepTwo stepTwo = StepTwo.of(stepOne, alpha, absolute);
-        return of(stepOne, stepTwo, levels.inner(absolute), levels.outer(absolute));
-    }
-
-    /** Returns what was learnt as floats, without a bias: a rotation of the whole space where there is one. */
-    DecoderFactors factors(SparseCodes codes) {
+    /**
+     * Returns what was learnt as floats, without a bias: a rotation of the whole space where there is one.
+     *
+     * @param dimension d
+     */
+    DecoderFactors factors(SparseCodes codes, int dimension) {
         Matrix whole = stepOne.whole(outerShare);
+        Matrix learnt = dual == null ? Matrix.zeros(codes.rows(), dimension) : dual;
         return whole == null
-                ? DecoderFactors.rounded(stepOne.turn(), stepOne.basis(), codes, dual)
-                : DecoderFactors.rounded(whole, null, codes, dual);
+                ? DecoderFactors.rounded(stepOne.turn(), stepOne.basis(), codes, learnt)
+                : DecoderFactors.rounded(whole, null, codes, learnt);
     }
 
     /**
@@ -60,10 +55,13 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
      * {@code 2 N d^2}.
      *
      * @param trainedProduct {@code Zc D}
-     * @param image {@code K dual}, n x d
+     * @param image {@code K dual}, N x d; null where Step 2 is left out
      */
-    Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, Matrix image) {
+    Matrix gram(ExplainerSubspace trained, Matrix trainedProduct, @Nullable Matrix image) {
         Matrix gram = stepOne.products(trained, outerShare);
+        if (dual == null || image == null) {
+            return gram;
+        }
         Matrix narrow = stepOne.narrowProducts(dual, trainedProduct);
         if (narrow != null) {
             gram.addWithTranspose(narrow);
@@ -88,7 +86,7 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
     Weights weights(Weights trained, SparseCodes codes, @Nullable Rounding rounding) {
         int d = trained.columns();
         WeightsBuilder weights = new WeightsBuilder(trained.rows(), d, rounding);
-        LearntRows learnt = new LearntRows(codes, dual);
+        LearntRows learnt = dual == null ? null : new LearntRows(codes, dual);
         Supplier<UnaryOperator<Matrix>> turn = stepOne.turn(outerShare, trained.rows());
         int part = BLOCK * BLOCKS;
         Cores.each((trained.rows() + part - 1) / part, index -> {
@@ -102,7 +100,7 @@ record SettingsFit(StepOne stepOne, double outerShare, Matrix dual) {
                 trained.copyTo(from * d, room.values(), 0, count * d);
                 Matrix block = turned.apply(room);
                 for (int i = 0; i < count; i++) {
-                    if (learnt.has(from + i)) {
+                    if (learnt != null && learnt.has(from + i)) {
                         System.arraycopy(block.values(), i * d, feature, 0, d);
                         learnt.addTo(from + i, feature);
                         System.arraycopy(feature, 0, block.values(), i * d, d);

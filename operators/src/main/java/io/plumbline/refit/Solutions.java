@@ -1,25 +1,74 @@
 package io.plumbline.refit;
 
+import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Three matrices of n x d of which the third is the first less the second: what a linear map gives for the centred
- * targets, for the centred reconstructions by the trained weights, and for what these leave of the targets.
+ * The solutions of one ridge level, {@code X = (K + N lambda I)^-1 B}, N x d each: T for the centred targets and R for
+ * what the trained weights leave of them. {@code T - R} is the solution for the trained weights' reconstructions.
+ *
+ * <p><b>Size.</b> {@code 8 N d} bytes each.
+ *
+ * @param targets T; null where the plan has no setting that needs it
+ * @param residual R; null likewise
  */
-interface Solutions {
+record Solutions(
+        double lambda, @Nullable Matrix targets, @Nullable Matrix residual) {
 
-    /** Returns what the map gives for the targets. */
-    Matrix targets();
+    /** What a linear map gives for T and for R. */
+    record Image(@Nullable RowBlocks ofTargets, @Nullable RowBlocks ofResidual) {
 
-    /** Returns what the map gives for the reconstructions by the trained weights. */
-    Matrix trained();
+        RowBlocks targets() {
+            return Objects.requireNonNull(ofTargets, "the plan of this level has no setting that needs T");
+        }
 
-    /** Returns what the map gives for the part of the targets that the trained weights leave. */
-    Matrix residual();
+        RowBlocks residual() {
+            return Objects.requireNonNull(ofResidual, "the plan of this level has no setting that needs R");
+        }
+    }
 
-    /** Returns {@code targets() X}, without the whole where X is narrow and nobody needed it so far. */
-    Matrix targetsTimes(Matrix x);
+    /** Solves for what a level is planned to have: {@code 2 N^2 d} flops for each of the two. */
+    static Solutions of(RefitPlan.Level level, RidgeSystem system, CentredRows fitted) {
+        return new Solutions(
+                level.lambda(),
+                level.needsTargets() ? system.solve(fitted.targets().copy()) : null,
+                level.needsResidual() ? residual(system, fitted) : null);
+    }
 
-    /** Returns {@code trained() X}, without the whole where X is narrow and nobody needed it so far. */
-    Matrix trainedTimes(Matrix x);
+    private static Matrix residual(RidgeSystem system, CentredRows fitted) {
+        Matrix solution = system.solve(fitted.residual());
+        // The row that was taken from all comes back as a mean, since Zc^T 1 = 0.
+        SparseProducts.centre(solution);
+        return solution;
+    }
+
+    /** Returns the solutions themselves, of which the dual is made. */
+    Image duals() {
+        return new Image(
+                targets == null ? null : RowBlocks.of(targets), residual == null ? null : RowBlocks.of(residual));
+    }
+
+    /**
+     * Returns what the solutions give for some rows, n x d: a {@link CentredCross} product for each of the two. For the
+     * rows fitted on {@code K X = B - N lambda X} needs none.
+     */
+    Image on(CentredRows rows, CentredRows fitted) {
+        if (rows != fitted || lambda == 0.0) {
+            return new Image(
+                    targets == null ? null : RowBlocks.of(rows.times(targets)),
+                    residual == null ? null : RowBlocks.of(rows.times(residual)));
+        }
+        double ridge = -fitted.targets().rows() * lambda;
+        RowBlocks given = RowBlocks.of(fitted.targets());
+        return new Image(
+                targets == null ? null : given.plus(ridge, targets),
+                residual == null ? null : given.plus(-1.0, fitted.trained()).plus(ridge, residual));
+    }
+
+    /** Returns {@code T M}. */
+    Matrix targetsTimes(Matrix narrow) {
+        return Kernels.multiply(Objects.requireNonNull(targets), narrow);
+    }
 }

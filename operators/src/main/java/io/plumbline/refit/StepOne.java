@@ -60,6 +60,16 @@ record StepOne(
         return new StepOne(null, null, null, energies);
     }
 
+    /** Returns the identity of a decoder of which nothing need be known. */
+    static StepOne nothing() {
+        return new StepOne(null, null, null, new double[0]);
+    }
+
+    /** Returns whether nothing is rotated. */
+    boolean isIdentity() {
+        return turn == null;
+    }
+
     /**
      * Returns {@code X L V^T + share X P} for rows X as on file: of the weights themselves the rotated ones, of
      * {@code Z D} their reconstructions. {@code 4 n d r} flops, with P {@code 2 n d^2}. A matrix of its own.

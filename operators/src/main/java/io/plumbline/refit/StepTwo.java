@@ -28,20 +28,24 @@ import org.jspecify.annotations.Nullable;
  * As printed {@code D~ V'} is 0; for the full-rank rotation it is not. A share alpha of the result is the rotated
  * decoder, unrefitted.
  *
- * <p><b>How it is computed.</b> {@link RidgeLevels} solve both systems for {@code Yc} and {@code Zc D}, which no
- * setting changes. {@link #of} adds these solutions up after d x r matrices: of the solutions themselves this is the
- * dual ({@link SettingsFit}), of what they give for some rows it is what the refit adds there. Of the system of the
- * inside only the r columns of V are needed.
+ * <p><b>How it is computed.</b> With the {@link Solutions} T and R of the outside's level and
  *
- * <p>Rows are worked on in blocks that stay in a cache, shared out among the cores: {@code 4 n d r} flops, for the
- * full-rank rotation {@code 2 n d^2} more.
+ * <pre>
+ * C = (K + N lp I)^-1 (Zc D L - Yc V) + T V       N x r, what is missing inside
+ * </pre>
+ *
+ * the dual is {@code (1 - alpha) (T - s (T - R) P - C V^T)}; at full rank it is {@code (1 - alpha) R}. The same sum of
+ * {@code K T}, {@code K R} and {@code K C} is what the refit adds on the rows fitted on; other rows have products of
+ * their own with T, R and C.
+ *
+ * <p>Rows are worked on in blocks that stay in a cache, shared out among the cores: {@code 2 n d r} flops, for the
+ * full-rank rotation {@code 2 n d^2} more. Any number of threads.
  */
 final class StepTwo {
 
     private static final int BLOCK = 64;
 
     private final StepOne stepOne;
-    private final boolean refits;
     private final double share;
     private final double shrink;
     private final double outerShare;
@@ -50,7 +54,6 @@ final class StepTwo {
 
     private StepTwo(StepOne stepOne, double alpha, double shrink) {
         this.stepOne = stepOne;
-        this.refits = alpha < 1.0;
         this.share = 1.0 - alpha;
         this.shrink = shrink;
         this.outerShare = share * shrink + alpha;
@@ -62,10 +65,7 @@ final class StepTwo {
 
     /** @param absolute the weights in the units of Cov z */
     static StepTwo of(StepOne stepOne, double alpha, Regularisation absolute) {
-        double inner = absolute.preservation();
-        double outer = inner + absolute.geometric();
-        // Without any weight the refit forgets the rotated decoder, whatever the factor.
-        return new StepTwo(stepOne, alpha, outer > 0.0 ? inner / outer : 0.0);
+        return new StepTwo(stepOne, alpha, absolute.shrink());
     }
 
     /** Returns the formula of a decoder that is rotated and not refitted. */
@@ -78,21 +78,29 @@ final class StepTwo {
         return outerShare;
     }
 
-    /** Returns the refit's part, n x d. */
-    Matrix of(Solutions inner, Solutions outer) {
-        Rows rows = new Rows(inner, outer, null);
-        Matrix all = Matrix.zeros(rows.count, rows.width);
-        each(rows.count, (from, to) -> {
-            double[] block = rows.block(from, to).values();
-            System.arraycopy(block, 0, all.values(), from * rows.width, block.length);
+    /**
+     * What solutions give for n rows.
+     *
+     * @param image of T and R
+     * @param inside of C, n x r; null at full rank
+     */
+    record Terms(Solutions.Image image, @Nullable Matrix inside) {}
+
+    /** Returns the refit's part alone, n x d. */
+    Matrix of(Terms terms, int rows, int width) {
+        Sum sum = new Sum(terms, null, width);
+        Matrix all = Matrix.zeros(rows, width);
+        each(rows, (from, to) -> {
+            double[] block = sum.block(from, to).values();
+            System.arraycopy(block, 0, all.values(), from * width, block.length);
         });
         return all;
     }
 
-    /** Returns how well the rotated decoder and the refit's part give back these rows, each set of them. */
-    List<Reconstruction> score(RefitRows rows, @Nullable Solutions inner, @Nullable Solutions outer) {
+    /** Returns how well the rotated decoder and the refit's part, if there is one, give back each set of rows. */
+    List<Reconstruction> score(CentredRows rows, @Nullable Terms terms) {
         Matrix targets = rows.targets();
-        Rows predictions = new Rows(inner, outer, rows.trained());
+        Sum predictions = new Sum(terms, rows.trained(), targets.columns());
         double[] errors = new double[targets.rows()];
         each(targets.rows(), (from, to) -> {
             double[] block = predictions.block(from, to).values();
@@ -118,60 +126,39 @@ final class StepTwo {
     }
 
     /** The sums over rows, with the narrow products done. */
-    private final class Rows {
+    private final class Sum {
 
-        private final int count;
+        private final @Nullable Terms terms;
         private final int width;
-        /** All of the refit's part at full rank, else what is there without a rotation; null where Step 1 is all. */
-        private final @Nullable Matrix refit;
-        /** The product of the outside with {@code trained}. */
-        private final @Nullable Matrix solvedTrained;
+        private final @Nullable RowBlocks trained;
         /** The part inside, n x r, to be multiplied by V^T. */
         private final @Nullable Matrix inside;
 
-        private final @Nullable Matrix trained;
-
-        private Rows(@Nullable Solutions inner, @Nullable Solutions outer, @Nullable Matrix trained) {
+        private Sum(@Nullable Terms terms, @Nullable Matrix trained, int width) {
             Matrix turn = stepOne.turn();
-            Matrix basis = stepOne.basis();
-            this.trained = trained;
-            if (!refits || inner == null || outer == null) {
-                this.refit = null;
-                this.solvedTrained = null;
-                this.inside = turn == null || trained == null ? null : Kernels.multiply(trained, turn);
-            } else if (turn == null || basis == null) {
-                this.refit = inner.residual();
-                this.solvedTrained = null;
-                this.inside = null;
-            } else {
-                this.refit = outer.targets();
-                this.solvedTrained = outside == null || shrink == 0.0 ? null : outer.trained();
-                Matrix solved = inner.trainedTimes(turn);
-                if (inner != outer) {
-                    solved = solved.minus(inner.targetsTimes(basis)).plus(1.0, outer.targetsTimes(basis));
-                }
-                Matrix before = trained == null
-                        ? Matrix.zeros(solved.rows(), solved.columns())
-                        : Kernels.multiply(trained, turn);
-                this.inside = before.plus(-share, solved);
-            }
-            Matrix shape = refit != null ? refit : trained != null ? trained : Matrix.zeros(0, 0);
-            this.count = shape.rows();
-            this.width = shape.columns();
+            Matrix rotated = trained == null || turn == null ? null : Kernels.multiply(trained, turn);
+            Matrix learnt = terms == null ? null : terms.inside();
+            this.terms = terms;
+            this.width = width;
+            this.trained = trained == null ? null : RowBlocks.of(trained);
+            this.inside = learnt == null
+                    ? rotated
+                    : (rotated == null ? Matrix.zeros(learnt.rows(), learnt.columns()) : rotated).plus(-share, learnt);
         }
 
         private Matrix block(int from, int to) {
             Matrix sum = Matrix.zeros(to - from, width);
-            add(share, refit, from, sum);
+            if (terms != null) {
+                (out == null ? terms.image().residual() : terms.image().targets()).addTo(sum, from, share);
+            }
             if (out == null) {
-                add(1.0, trained, from, sum);
+                if (trained != null) {
+                    trained.addTo(sum, from, 1.0);
+                }
                 return sum;
             }
             if (outside != null) {
-                Matrix left = Matrix.zeros(to - from, width);
-                add(outerShare, trained, from, left);
-                add(-share * shrink, solvedTrained, from, left);
-                outside.addProduct(left.view(), sum.values());
+                outside.addProduct(leftOutside(from, to).view(), sum.values());
             }
             if (inside != null) {
                 out.addProduct(inside.rowsView(from, to), sum.values());
@@ -179,10 +166,17 @@ final class StepTwo {
             return sum;
         }
 
-        private void add(double factor, @Nullable Matrix matrix, int from, Matrix sum) {
-            if (matrix != null && factor != 0.0) {
-                Kernels.addScaled(factor, matrix.values(), from * width, sum.values(), 0, sum.values().length);
+        /** Returns the rows that P is to turn. */
+        private Matrix leftOutside(int from, int to) {
+            Matrix left = Matrix.zeros(to - from, width);
+            if (trained != null) {
+                trained.addTo(left, from, outerShare);
             }
+            if (terms != null && shrink != 0.0) {
+                terms.image().targets().addTo(left, from, -share * shrink);
+                terms.image().residual().addTo(left, from, share * shrink);
+            }
+            return left;
         }
     }
 }

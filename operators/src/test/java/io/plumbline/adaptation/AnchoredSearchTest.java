@@ -123,9 +123,7 @@ class AnchoredSearchTest {
     private SearchReport chosenBy(Nearness model) {
         return CandidateSearch.withDefaults(RANK, DIMENSION, true)
                 .search(
-                        window.trained(),
-                        window.subspace(),
-                        window.trained(),
+                        SiteDecoders.servingTrained(window.trained(), window.subspace(), RANK),
                         rows(clean),
                         new SwapGate(FREE, model),
                         Travelling.dense(DType.F64));
@@ -201,19 +199,14 @@ class AnchoredSearchTest {
         return GatedAdaptation.of(
                 profile,
                 new SwapGate(limits),
-                window.trained(),
-                window.subspace(),
-                ServingDecoder.of(window.trained()),
+                SiteDecoders.servingTrained(window.trained(), window.subspace(), RANK),
                 rows(anchor),
-                RANK,
                 Travelling.dense(DType.F64));
     }
 
     private Decoder search(CandidateSearch search, @Nullable SampleRows anchor) {
         return search.search(
-                        window.trained(),
-                        window.subspace(),
-                        window.trained(),
+                        SiteDecoders.servingTrained(window.trained(), window.subspace(), RANK),
                         rows(anchor),
                         new SwapGate(FREE),
                         Travelling.dense(DType.F64))

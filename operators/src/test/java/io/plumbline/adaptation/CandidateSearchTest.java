@@ -40,7 +40,11 @@ class CandidateSearchTest {
             AdaptationRows rows,
             Decoder current,
             Travelling travelling) {
-        return search.search(trained, fit.subspace(), current, rows, ANY_CHANGE, travelling);
+        return search.search(
+                new SiteDecoders(trained, fit.subspace(), ServingDecoder.of(current), RANK),
+                rows,
+                ANY_CHANGE,
+                travelling);
     }
 
     @Test
@@ -149,11 +153,8 @@ class CandidateSearchTest {
                     new AdaptationProfile.Paper(
                             new GaeSettings(RANK, Rotation.PRINTED, Regularisation.relative(2, 1), 0)),
                     ANY_CHANGE,
-                    fitting.trained(),
-                    fitting.subspace(),
-                    ServingDecoder.of(fitting.trained()),
+                    SiteDecoders.servingTrained(fitting.trained(), fitting.subspace(), RANK),
                     rows,
-                    RANK,
                     Travelling.dense(DType.F32));
             String what = "seed %d: %s".formatted(seed, adaptation.decision().reason());
             assertFalse(adaptation.search().keepsCurrent(), what);

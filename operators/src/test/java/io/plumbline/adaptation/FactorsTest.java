@@ -11,12 +11,16 @@ import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.parallel.Cores;
+import io.plumbline.refit.FittedDecoder;
+import io.plumbline.refit.FittedRows;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Problem;
 import io.plumbline.refit.Reconstruction;
+import io.plumbline.refit.Refit;
 import io.plumbline.refit.RefitInputs;
 import io.plumbline.refit.Regularisation;
 import io.plumbline.refit.Rotation;
+import io.plumbline.refit.Rotations;
 import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.DType;
 import java.util.List;
@@ -55,7 +59,9 @@ class FactorsTest {
     void theProductsOfTheColumnsAreThoseOfTheDenseWeights(Candidate candidate) {
         Matrix weights = decoder(candidate, DType.F64).weights().toMatrix();
         Matrix expected = Kernels.transposeMultiply(weights, weights);
-        Matrix fromFactors = candidate.on(INPUTS.solutions()).fitted(true).products();
+        Matrix fromFactors = candidate
+                .fit(FittedRows.of(INPUTS), Rotations.of(INPUTS), refit -> refit.fitted(PROBLEM.subspace()))
+                .products();
         double size = expected.frobeniusNorm();
         assertEquals(0.0, expected.minus(fromFactors).frobeniusNorm(), 1e-12 * size);
         assertEquals(
@@ -65,9 +71,8 @@ class FactorsTest {
     @ParameterizedTest
     @MethodSource("candidates")
     void figuresWithoutTheDecoderAreTheDecodersOwn(Candidate candidate) {
-        Comparison run = run();
-        SearchReport.Figures found = run.evaluate(candidate);
-        SearchReport.Figures expected = run.keeping(decoder(candidate, DType.F64));
+        SearchReport.Figures found = figures(INPUTS, candidate);
+        SearchReport.Figures expected = run().keeping(decoder(candidate, DType.F64));
         assertEquals(expected.fit().fvu(), found.fit().fvu(), 1e-12);
         assertEquals(expected.validation().fvu(), found.validation().fvu(), 1e-12);
         assertEquals(expected.inDistribution().fvu(), found.inDistribution().fvu(), 1e-12);
@@ -78,9 +83,11 @@ class FactorsTest {
     void atFullRankADecoderOfLowerRankHasNoFigures() {
         Problem low = Problem.random(33, 60, 3, DIMENSION);
         RefitInputs inputs = new RefitInputs(low.trained(), low.subspace(), low.targets(), low.rows(), null);
-        Comparison run = new Comparison(inputs, inputs.solutions(), low.rows(), null, GATE);
-        SearchReport.Figures found = run.evaluate(
-                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0)));
+        Candidate candidate =
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0));
+        SearchReport.Figures found = new Comparison(inputs, low.rows(), null, GATE)
+                .figures(List.of(candidate), Rotations.of(inputs))
+                .get(0);
         assertTrue(String.valueOf(found.refusal()).contains("the decoder has rank 3"), found::toString);
     }
 
@@ -121,7 +128,7 @@ class FactorsTest {
     @MethodSource("candidates")
     void aFitInFactorsIsTheFitToWithinTheRoundingOfFloats(Candidate candidate) {
         Matrix exact = decoder(candidate, DType.F64).weights().toMatrix();
-        DecoderFactors factors = candidate.on(INPUTS.solutions()).fitted(false).factors();
+        DecoderFactors factors = fitted(INPUTS, candidate).factors();
         Matrix made = factors.of(PROBLEM.trained()).weights().toMatrix();
         assertEquals(0.0, exact.minus(made).frobeniusNorm() / exact.frobeniusNorm(), 1e-6, "seed 31");
     }
@@ -161,8 +168,8 @@ class FactorsTest {
         Matrix expected = decoder(untold, candidate, DType.F64).weights().toMatrix();
         Matrix found = decoder(told, candidate, DType.F64).weights().toMatrix();
         assertEquals(0.0, expected.minus(found).frobeniusNorm(), 1e-12 * expected.frobeniusNorm(), "seed 31");
-        SearchReport.Figures one = new Comparison(untold, untold.solutions(), OTHERS, OTHERS, GATE).evaluate(candidate);
-        SearchReport.Figures other = new Comparison(told, told.solutions(), OTHERS, OTHERS, GATE).evaluate(candidate);
+        SearchReport.Figures one = figures(untold, candidate);
+        SearchReport.Figures other = figures(told, candidate);
         assertEquals(one.fit().fvu(), other.fit().fvu(), 1e-12, "seed 31");
         assertEquals(one.validation().fvu(), other.validation().fvu(), 1e-12, "seed 31");
     }
@@ -171,8 +178,14 @@ class FactorsTest {
         return new RefitInputs(PROBLEM.trained(), PROBLEM.subspace(), ROWS.targets(), fit, anchor);
     }
 
+    private static SearchReport.Figures figures(RefitInputs inputs, Candidate candidate) {
+        return new Comparison(inputs, OTHERS, CHECK, GATE)
+                .figures(List.of(candidate), Rotations.of(inputs))
+                .get(0);
+    }
+
     private static Comparison run() {
-        return new Comparison(INPUTS, INPUTS.solutions(), OTHERS, CHECK, GATE);
+        return new Comparison(INPUTS, OTHERS, CHECK, GATE);
     }
 
     private static Decoder decoder(Candidate candidate, DType type) {
@@ -180,6 +193,10 @@ class FactorsTest {
     }
 
     private static Decoder decoder(RefitInputs inputs, Candidate candidate, DType type) {
-        return candidate.on(inputs.solutions()).fitted(false).decoder("it", type);
+        return fitted(inputs, candidate).decoder("it", type);
+    }
+
+    private static FittedDecoder fitted(RefitInputs inputs, Candidate candidate) {
+        return candidate.fit(FittedRows.of(inputs), Rotations.of(inputs), Refit::fitted);
     }
 }

@@ -165,11 +165,8 @@ class GatedAdaptationTest {
         return GatedAdaptation.of(
                 new AdaptationProfile.Paper(SETTINGS),
                 gate,
-                problem.trained(),
-                problem.subspace(),
-                ServingDecoder.of(problem.trained()),
+                SiteDecoders.servingTrained(problem.trained(), problem.subspace(), 3),
                 rows,
-                3,
                 Travelling.dense(DType.F64));
     }
 

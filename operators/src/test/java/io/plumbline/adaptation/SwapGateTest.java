@@ -172,13 +172,10 @@ class SwapGateTest {
 
     private static GateDecision judge(Problem problem, ServingDecoder current, Decoder proposed, SampleRows heldOut) {
         return GATE.judge(
-                problem.trained(),
-                problem.subspace(),
-                current,
+                new SiteDecoders(problem.trained(), problem.subspace(), current, RANK),
                 new SwapGate.Proposal(proposed, null),
                 heldOut,
-                null,
-                RANK);
+                null);
     }
 
     private static GateDecision decide(

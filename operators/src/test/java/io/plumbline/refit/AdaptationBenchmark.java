@@ -6,7 +6,7 @@ import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -161,37 +161,28 @@ public final class AdaptationBenchmark {
                 time("the same at four times the rank", () -> ActiveSubspace.leadingOnly(moment, 4 * rank, null));
         time("full-rank rotation", () -> StepOne.of(subspace, wider, Rotation.FULL_RANK));
         StepOne stepOne = time("Procrustes", () -> StepOne.of(subspace, window, Rotation.PRINTED));
-        Matrix product = time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
+        time("Z D", () -> SparseProducts.multiply(rows.codes(), trained.weights()));
         Regularisation absolute = paperSettings().regularisation().inUnitsOf(rows.codes());
         Cholesky cholesky = time("Gram matrix of the codes and Cholesky, one level", () -> new CentredGram(rows.codes())
                 .factored(ROWS * absolute.preservation()));
         time("solve, d right-hand sides", () -> cholesky.solve(rows.targets()));
-        RefitRows own = RefitRows.fittedOn(
-                rows.codes(), SparseProducts.centred(rows.targets()), SparseProducts.centred(product), 0);
-        RidgeLevels levels = new RidgeLevels(rows.codes(), own);
-        StepTwo formula = StepTwo.of(stepOne, 0.0, absolute);
-        SettingsFit fit = time(
+        FittedRows fitted = FittedRows.of(trained, rows.codes(), rows.targets());
+        FittedDecoder fit = time(
                 "all of Step 2 in factors (two levels)",
-                () -> SettingsFit.of(stepOne, formula, levels.inner(absolute), levels.outer(absolute)));
-        Rounding rounding = new Rounding("the refit", DType.F32);
-        Weights weights =
-                time("assembling W, as float32", () -> fit.weights(trained.weights(), rows.codes(), rounding));
-        Decoder decoder = time("its bias", () -> GeometryAdapter.withBias(weights, rows.codes(), rows.targets()));
-        Matrix products = time("W W^T from factors", () -> {
-            Matrix image = formula.of(
-                    levels.inner(absolute).on(own), levels.outer(absolute).on(own));
-            return fit.gram(subspace, own.trained(), image);
-        });
+                () -> PlannedRefits.single(paperSettings(), fitted, stepOne, Refit::fitted));
+        Decoder decoder = time("assembling W, as float32, and its bias", () -> fit.decoder("the refit", DType.F32));
+        FittedDecoder withProducts = PlannedRefits.single(
+                paperSettings(),
+                fitted,
+                stepOne,
+                refit -> time("the sum of Step 2 and W W^T from factors", () -> refit.fitted(subspace)));
         SampleRows heldOut = rows.select(IntStream.range(0, ROWS / 4).toArray());
         time("gate", () -> new SwapGate(GateLimits.DEFAULTS)
                 .judge(
-                        trained,
-                        subspace,
-                        ServingDecoder.of(trained),
-                        new SwapGate.Proposal(decoder, products),
+                        SiteDecoders.servingTrained(trained, subspace, rank),
+                        new SwapGate.Proposal(decoder, withProducts.products()),
                         heldOut,
-                        null,
-                        rank));
+                        null));
         time("hashing and writing as float32", () -> hash(decoder));
     }
 
@@ -202,11 +193,8 @@ public final class AdaptationBenchmark {
                 () -> GatedAdaptation.of(
                         profile,
                         new SwapGate(GateLimits.DEFAULTS),
-                        trained,
-                        subspace,
-                        ServingDecoder.of(trained),
+                        SiteDecoders.servingTrained(trained, subspace, rank),
                         inParts(rowsOfWindow.get()),
-                        rank,
                         Travelling.dense(DType.F32)));
         if (round == 0) {
             System.out.printf(

@@ -101,7 +101,7 @@ class AuthorsCodeTest {
         Decoder decoder = adapted.decoder();
         double difference = decoder.weights().toMatrix().minus(expected).frobeniusNorm() / expected.frobeniusNorm();
         assertTrue(difference < 1e-10, "relative difference " + difference);
-        assertEquals(GeometryAdapter.withBias(decoder.weights(), problem.codes(), problem.targets()), decoder);
+        assertEquals(Problem.withBias(decoder.weights(), problem.rows()), decoder);
     }
 
     @Test

@@ -58,7 +58,7 @@ public record Problem(Decoder trained, ExplainerSubspace subspace, SparseCodes c
 
     /** Returns the decoder with these weights whose errors have mean 0 on these rows. */
     public static Decoder withBias(Weights weights, SampleRows rows) {
-        return GeometryAdapter.withBias(weights, rows.codes(), rows.targets());
+        return FittedDecoder.withBias(weights, rows.codes(), SparseProducts.columnMeans(rows.targets()));
     }
 
     /** Returns rows of which each is a request of its own. */

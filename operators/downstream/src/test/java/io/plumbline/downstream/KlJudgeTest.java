@@ -14,7 +14,7 @@ import io.plumbline.adaptation.GateDecision;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GateTest;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.HeadLocation;
@@ -91,13 +91,11 @@ class KlJudgeTest {
                 new LiveRefits(explainer, model.requests("spanish_adapt", WINDOW, explainer), List.of()).named(refit);
         GateDecision decision = new SwapGate(GateLimits.DEFAULTS, judge(explainer, later, null))
                 .judge(
-                        explainer.decoder(),
-                        ExplainerSubspace.of(explainer.decoder(), RANK),
-                        ServingDecoder.of(explainer.decoder()),
+                        SiteDecoders.servingTrained(
+                                explainer.decoder(), ExplainerSubspace.of(explainer.decoder(), RANK), RANK),
                         new SwapGate.Proposal(proposed, null),
                         LiveRefits.rows(explainer, later),
-                        null,
-                        RANK);
+                        null);
         assertTrue(test(decision, GateTest.IMPROVEMENT).passed(), decision::toString);
         assertFalse(test(decision, GateTest.BEHAVIOUR).passed(), decision::toString);
     }

@@ -5,7 +5,7 @@ import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -81,11 +81,8 @@ final class LiveRefits {
         return GatedAdaptation.of(
                 new AdaptationProfile.Auto(),
                 new SwapGate(GateLimits.DEFAULTS),
-                explainer.decoder(),
-                ExplainerSubspace.of(explainer.decoder(), rank),
-                ServingDecoder.of(explainer.decoder()),
+                SiteDecoders.servingTrained(explainer.decoder(), ExplainerSubspace.of(explainer.decoder(), rank), rank),
                 rows,
-                rank,
                 Travelling.dense(DType.F32));
     }
 

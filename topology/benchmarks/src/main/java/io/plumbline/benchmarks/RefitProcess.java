@@ -5,7 +5,7 @@ import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -104,11 +104,8 @@ record RefitProcess(int d, int features, int rank, int rows, String heap) {
             var unused = GatedAdaptation.of(
                     new AdaptationProfile.Paper(settings),
                     new SwapGate(GateLimits.DEFAULTS),
-                    trained,
-                    subspace,
-                    ServingDecoder.of(trained),
+                    SiteDecoders.servingTrained(trained, subspace, rank),
                     split,
-                    rank,
                     Travelling.dense(DType.F32));
         };
     }

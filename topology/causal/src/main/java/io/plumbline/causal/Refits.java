@@ -4,7 +4,7 @@ import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
@@ -120,11 +120,8 @@ final class Refits {
         GatedAdaptation adaptation = GatedAdaptation.of(
                 new AdaptationProfile.Auto(),
                 new SwapGate(GateLimits.DEFAULTS),
-                trained,
-                subspace,
-                ServingDecoder.of(trained),
+                SiteDecoders.servingTrained(trained, subspace, rank),
                 rows,
-                rank,
                 Travelling.dense(DType.F32));
         String chosen = adaptation.search().best().candidate().describe();
         if (!adaptation.publishes()) {

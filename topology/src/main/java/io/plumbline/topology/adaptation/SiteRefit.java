@@ -7,6 +7,7 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SearchReport;
 import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.factored.DecoderFactors;
@@ -133,11 +134,8 @@ final class SiteRefit {
         GatedAdaptation adaptation = GatedAdaptation.of(
                 settings.profile(),
                 new SwapGate(limits, gate == null ? null : gate.judge(split, pool.whole())),
-                explainer.decoder(),
-                trainedSubspace,
-                current,
+                new SiteDecoders(explainer.decoder(), trainedSubspace, current, rank),
                 rows,
-                rank,
                 settings.travelling());
         AdaptationReport report = report(request, pool, rows, adaptation, seconds(begin));
         return adaptation.publishes()

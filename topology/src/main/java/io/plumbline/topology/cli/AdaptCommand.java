@@ -8,7 +8,7 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GateTest;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SearchReport;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
@@ -328,11 +328,8 @@ final class AdaptCommand implements Callable<Integer> {
             adaptation = GatedAdaptation.of(
                     new AdaptationProfile.Auto(),
                     new SwapGate(GateLimits.DEFAULTS, judge),
-                    trained.decoder(),
-                    subspace,
-                    ServingDecoder.of(trained.decoder()),
+                    SiteDecoders.servingTrained(trained.decoder(), subspace, rank),
                     rows,
-                    rank,
                     Travelling.dense(written()));
         }
         if (adaptation.search().keepsCurrent()) {
@@ -374,13 +371,10 @@ final class AdaptCommand implements Callable<Integer> {
         try (BehaviourProvider.Opened judge = behaviour.open(trained, validate, null, null)) {
             GateDecision decision = new SwapGate(GateLimits.DEFAULTS, judge)
                     .judge(
-                            trained.decoder(),
-                            subspace,
-                            ServingDecoder.of(trained.decoder()),
+                            SiteDecoders.servingTrained(trained.decoder(), subspace, rank),
                             new SwapGate.Proposal(adapted, null),
                             other,
-                            dumps.clean(),
-                            rank);
+                            dumps.clean());
             return new Fitted(adapted, fit, decision, null);
         }
     }

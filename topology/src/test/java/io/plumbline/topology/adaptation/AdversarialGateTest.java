@@ -11,7 +11,7 @@ import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
@@ -231,15 +231,13 @@ class AdversarialGateTest {
                         ? GatedAdaptation.of(
                                 new AdaptationProfile.Auto(),
                                 new SwapGate(GateLimits.DEFAULTS),
-                                explainer.decoder(),
-                                ExplainerSubspace.of(explainer.decoder(), RANK),
-                                ServingDecoder.of(explainer.decoder()),
+                                SiteDecoders.servingTrained(
+                                        explainer.decoder(), ExplainerSubspace.of(explainer.decoder(), RANK), RANK),
                                 AdaptationRows.of(
                                         explainer.encoder(),
                                         split,
                                         BaselineRows.of(explainer.encoder(), baseline, width),
                                         width),
-                                RANK,
                                 Travelling.dense(DType.F32))
                         : null);
     }

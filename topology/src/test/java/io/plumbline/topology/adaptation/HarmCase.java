@@ -5,7 +5,7 @@ import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
-import io.plumbline.adaptation.ServingDecoder;
+import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
@@ -105,11 +105,9 @@ record HarmCase(
         return GatedAdaptation.of(
                 new AdaptationProfile.Auto(),
                 new SwapGate(GateLimits.DEFAULTS),
-                trained,
-                ExplainerSubspace.ofWeights(trained.weights().toMatrix(), rank),
-                ServingDecoder.of(trained),
+                SiteDecoders.servingTrained(
+                        trained, ExplainerSubspace.ofWeights(trained.weights().toMatrix(), rank), rank),
                 adaptationRows(rows),
-                rank,
                 Travelling.dense(DType.F32));
     }
 

@@ -11,11 +11,9 @@ import java.util.List;
  * Rows seen from those that are fitted on, whose means are taken out of everything: a refit {@code W = D~ + Z^T dual}
  * with its own bias is {@code trained} rotated and {@code times(dual)} for them, to be held against {@code targets}.
  *
- * <p>Compared by identity.
- *
- * <p><b>Size.</b> {@code 16 n d} bytes for n rows.
+ * <p><b>Size.</b> {@code 16 n d} bytes for n rows. Not changed once they are made.
  */
-public final class RefitRows {
+final class CentredRows {
 
     private final CentredCross cross;
     private final Matrix trained;
@@ -30,7 +28,7 @@ public final class RefitRows {
      */
     private record Part(int from, int to, double spread) {}
 
-    private RefitRows(CentredCross cross, Matrix trained, Matrix targets, List<Part> parts, int answered) {
+    private CentredRows(CentredCross cross, Matrix trained, Matrix targets, List<Part> parts, int answered) {
         this.cross = cross;
         this.trained = trained;
         this.targets = targets;
@@ -39,45 +37,44 @@ public final class RefitRows {
     }
 
     /**
-     * The rows fitted on, seen from themselves.
+     * Returns the rows fitted on, seen from themselves.
      *
      * @param targets n x d, centred
-     * @param trained {@code Zc D}, likewise
+     * @param trained {@code Zc D}, centred too
      * @param answered how many, the first ones, have the trained decoder's own answers as targets
      */
-    static RefitRows fittedOn(SparseCodes codes, Matrix targets, Matrix trained, int answered) {
+    static CentredRows fittedOn(SparseCodes codes, Matrix targets, Matrix trained, int answered) {
         Part all = new Part(0, targets.rows(), squared(targets.frobeniusNorm()));
-        return new RefitRows(new CentredCross(codes, codes), trained, targets, List.of(all), answered);
+        return new CentredRows(new CentredCross(codes, codes), trained, targets, List.of(all), answered);
     }
 
     /**
-     * Returns other rows, seen from the ones fitted on: several sets with figures of their own, whose products are made
-     * together.
+     * Returns sets of other rows as seen from the ones fitted on; the sets share their products.
      *
-     * @param fitted the codes of those
+     * @param fitted the codes of the rows fitted on
      * @param targetMean over those
      * @param productMean of {@code Z D} over those
      */
-    static RefitRows seenFrom(
-            SparseCodes fitted, double[] targetMean, double[] productMean, List<SampleRows> sets, Decoder trained) {
+    static CentredRows seenFrom(
+            SparseCodes fitted, Decoder decoder, double[] targetMean, double[] productMean, List<SampleRows> sets) {
         SparseCodes codes = sets.get(0).codes();
         for (SampleRows set : sets.subList(1, sets.size())) {
             codes = codes.and(set.codes());
         }
-        Matrix product = SparseProducts.multiply(codes, trained.weights());
+        Matrix product = SparseProducts.multiply(codes, decoder.weights());
         SparseProducts.less(productMean, product);
-        Matrix targets = Matrix.zeros(codes.rows(), trained.dimension());
+        Matrix targets = Matrix.zeros(codes.rows(), decoder.dimension());
         List<Part> parts = new ArrayList<>();
         int row = 0;
         for (SampleRows set : sets) {
-            double[] own = set.targets().values();
-            System.arraycopy(own, 0, targets.values(), row * targets.columns(), own.length);
+            double[] values = set.targets().values();
+            System.arraycopy(values, 0, targets.values(), row * targets.columns(), values.length);
             double spread = squared(SparseProducts.centred(set.targets()).frobeniusNorm());
             parts.add(new Part(row, row + set.rows(), spread));
             row += set.rows();
         }
         SparseProducts.less(targetMean, targets);
-        return new RefitRows(new CentredCross(codes, fitted), product, targets, parts, 0);
+        return new CentredRows(new CentredCross(codes, fitted), product, targets, parts, 0);
     }
 
     /** Returns {@code (Z_p - 1 m^T) Zc^T X}, n x m for X of N x m; for the rows fitted on {@code K X}. */
