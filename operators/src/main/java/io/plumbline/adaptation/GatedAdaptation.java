@@ -65,7 +65,7 @@ public record GatedAdaptation(
         return !search.keepsCurrent() && decision.publishes();
     }
 
-    /** What the gate has judged. */
+    /** The result of the gate. */
     private sealed interface Judged {
         GatedAdaptation published(FinalFit fit, SwapGate gate);
     }

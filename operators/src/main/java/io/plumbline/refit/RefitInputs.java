@@ -8,7 +8,7 @@ import io.plumbline.linalg.Matrix;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What refits of one window start from. Nothing is computed yet.
+ * Holds what refits of one window start from. Nothing is computed yet.
  *
  * @param trained the decoder as trained; every refit starts from it
  * @param trainedSubspace of the trained decoder, at any rank: all its singular vectors are used

@@ -9,7 +9,7 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 
 /**
- * What has to be solved for some settings on the same rows: which ridge levels, in which order, and what of each.
+ * Lists what has to be solved for some settings on the same rows: which ridge levels, in which order, and what of each.
  *
  * <p>A setting at full rank needs R of the level lp. One below it needs T of the level lp + lg, for a full-rank
  * rotation R too, and from the level lp the N x r matrix that is missing inside the window's subspace, C of {@link

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 record Solutions(
         double lambda, @Nullable Matrix targets, @Nullable Matrix residual) {
 
-    /** What a linear map gives for T and for R. */
+    /** The images of T and of R under a linear map. */
     record Image(@Nullable RowBlocks ofTargets, @Nullable RowBlocks ofResidual) {
 
         RowBlocks targets() {

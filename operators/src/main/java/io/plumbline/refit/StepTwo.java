@@ -79,7 +79,7 @@ final class StepTwo {
     }
 
     /**
-     * What solutions give for n rows.
+     * Applies solutions to n rows.
      *
      * @param image of T and R
      * @param inside of C, n x r; null at full rank

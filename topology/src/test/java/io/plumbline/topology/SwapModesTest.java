@@ -334,7 +334,7 @@ class SwapModesTest {
                         StandardCharsets.UTF_8));
         AdaptationReport report = Json.read(record.value(), AdaptationReport.class);
         assertEquals(Outcome.REJECTED, report.outcome());
-        assertTrue(report.reason().contains("mode: propose or auto"), report.reason());
+        assertTrue(report.reason().contains("adaptation: {mode: propose} (or auto)"), report.reason());
     }
 
     /** Tests a command whose record lies behind two requests that were not read yet. */
