@@ -88,7 +88,7 @@ class DeadLetterReplayIT {
                     "--kafka-property",
                     "max.poll.records=2");
             assertEquals(3, stumbled.exitCode(), stumbled.out());
-            assertTrue(stumbled.err().contains("were not sent"), stumbled.err());
+            assertTrue(stumbled.err().contains("not sent"), stumbled.err());
             Shell rest = replay("--reason", "unknown_site", "--site", FORGOTTEN);
             assertEquals(0, rest.exitCode(), rest.err());
             Shell again = Shell.run(
