@@ -1,6 +1,7 @@
 package io.plumbline.explainer;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.plumbline.wire.Printable;
 import io.plumbline.wire.TextFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -26,7 +27,6 @@ public final class FeatureLabels {
     public static final int LONGEST = 200;
 
     private static final long LARGEST_BYTES = 1 << 26;
-    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
     private static final Pattern INDEX = Pattern.compile("\\d{1,9}");
 
     private final Map<Integer, String> labels;
@@ -118,7 +118,7 @@ public final class FeatureLabels {
     }
 
     private static String printable(String text) {
-        String shown = UNPRINTABLE.matcher(text).replaceAll("?");
+        String shown = Printable.of(text);
         return shown.codePointCount(0, shown.length()) <= LONGEST
                 ? shown
                 : shown.substring(0, shown.offsetByCodePoints(0, LONGEST));

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.KeptLetter;
+import io.plumbline.wire.Printable;
 import java.io.PrintWriter;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,8 +54,12 @@ final class ReplayTally {
     void problem(ConsumerRecord<?, ?> record, String sentence) {
         problemCount++;
         if (problems.size() < MOST_PROBLEMS) {
-            problems.add(
-                    "%s-%d@%d: %s".formatted(record.topic(), record.partition(), record.offset(), plain(sentence)));
+            problems.add("%s-%d@%d: %s"
+                    .formatted(
+                            record.topic(),
+                            record.partition(),
+                            record.offset(),
+                            Printable.of(sentence, LONGEST_MESSAGE)));
         }
     }
 
@@ -71,7 +76,12 @@ final class ReplayTally {
         if (!byReason.isEmpty()) {
             out.printf(ROW, "reason", verb, "before", "left", "first place and message");
             byReason.forEach((reason, line) -> out.printf(
-                    ROW, plain(reason), line.sent, line.sentBefore, line.left, line.place + ": " + line.message));
+                    ROW,
+                    Printable.of(reason, LONGEST_MESSAGE),
+                    line.sent,
+                    line.sentBefore,
+                    line.left,
+                    line.place + ": " + line.message));
         }
         out.flush();
         problems.forEach(problem -> err.println("not sent: " + problem));
@@ -92,12 +102,9 @@ final class ReplayTally {
 
     private Line line(KeptLetter letter) {
         return byReason.computeIfAbsent(
-                letter.reason(), reason -> new Line(letter.place().toString(), plain(letter.message())));
+                letter.reason(),
+                reason -> new Line(letter.place().toString(), Printable.of(letter.message(), LONGEST_MESSAGE)));
     }
 
     /** Returns the text without characters that would move the cursor of a terminal, since strangers wrote it. */
-    private static String plain(String text) {
-        String printable = text.replaceAll("\\p{Cntrl}|[\\u2028\\u2029]", "?");
-        return printable.length() <= LONGEST_MESSAGE ? printable : printable.substring(0, LONGEST_MESSAGE) + "…";
-    }
 }

@@ -1,12 +1,12 @@
 package io.plumbline.topology.ingest;
 
+import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.regex.Pattern;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -37,8 +37,6 @@ public record Origin(SortedMap<String, String> values) {
 
     /** The origin of records whose producer said nothing. */
     public static final Origin UNSAID = new Origin(new TreeMap<>());
-
-    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
     /** The most bytes of a header that are read at all. */
     private static final int LONGEST_HEADER = MOST_TAGS * 2 * 4 * (LONGEST + 1);
@@ -79,7 +77,7 @@ public record Origin(SortedMap<String, String> values) {
     }
 
     private static String clean(String text) {
-        String printable = UNPRINTABLE.matcher(text.strip()).replaceAll("?");
+        String printable = Printable.of(text.strip());
         if (printable.length() <= LONGEST) {
             return printable;
         }

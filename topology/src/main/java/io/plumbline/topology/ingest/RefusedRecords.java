@@ -1,10 +1,10 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.topology.kafka.OncePerMinute;
+import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.util.OptionalLong;
 import java.util.function.LongSupplier;
-import java.util.regex.Pattern;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +21,6 @@ import org.slf4j.LoggerFactory;
 public final class RefusedRecords {
 
     private static final Logger LOG = LoggerFactory.getLogger(RefusedRecords.class);
-
-    /** Matches control and format characters, and ends of lines and paragraphs. */
-    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
     private static final int LONGEST_SITE = 100;
     private static final int LONGEST_MESSAGE = 500;
@@ -67,7 +64,7 @@ public final class RefusedRecords {
         if (heldBack.isPresent()) {
             LOG.warn(
                     "a record was refused and is a dead letter: {} site={} record={} reason={} others_since_last_line={}\nto see them: plumbline replay --dead-letters --reason {} --config plumbline.yaml --dry-run",
-                    printable(letter.message(), LONGEST_MESSAGE),
+                    Printable.of(letter.message(), LONGEST_MESSAGE),
                     site == null ? "none" : name(site),
                     place,
                     reason,
@@ -77,13 +74,7 @@ public final class RefusedRecords {
     }
 
     private static String name(byte[] site) {
-        return printable(
+        return Printable.of(
                 new String(site, 0, Math.min(site.length, LONGEST_SITE + 1), StandardCharsets.UTF_8), LONGEST_SITE);
-    }
-
-    /** Returns text of a producer's that cannot move a terminal's cursor or begin a line of the log. */
-    private static String printable(String text, int longest) {
-        String cut = text.length() <= longest ? text : text.substring(0, longest) + "…";
-        return UNPRINTABLE.matcher(cut).replaceAll("?");
     }
 }

@@ -3,9 +3,9 @@ package io.plumbline.topology.report;
 import io.plumbline.calibration.RequestScore;
 import io.plumbline.calibration.WindowRequests;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.wire.Printable;
 import java.util.List;
 import java.util.Locale;
-import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -25,9 +25,6 @@ public record WorstRequest(String request, long rows, double score, double pValu
 
     /** The most requests that a sentence or an alert names. */
     public static final int NAMED = 3;
-
-    /** Matches control and format characters, and ends of lines and paragraphs. */
-    private static final Pattern UNPRINTABLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
 
     /**
      * Returns the requests with most evidence, largest first.
@@ -68,6 +65,6 @@ public record WorstRequest(String request, long rows, double score, double pValu
      * terminals, become {@code ?}.
      */
     public String printable() {
-        return UNPRINTABLE.matcher(request).replaceAll("?");
+        return Printable.of(request);
     }
 }
