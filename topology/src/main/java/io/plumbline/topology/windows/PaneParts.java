@@ -10,33 +10,34 @@ import java.util.function.BinaryOperator;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Lists the parts of a pane. A new one is its class and a constant here. */
+/**
+ * Lists the parts of a pane. A new one is its class and a constant here, behind the others: the place of a part is its
+ * number in stores and messages.
+ */
 public final class PaneParts {
 
     private static final List<PartKind<?>> LIST = new ArrayList<>();
 
     /** Numbers of records, requests and masked rows. */
     public static final PartKind<PaneCounts> COUNTS =
-            kind("counts", site -> new CountsPart(), site -> PaneCounts.NONE, PaneCounts::plus);
+            kind(site -> new CountsPart(), site -> PaneCounts.NONE, PaneCounts::plus);
 
     /** Sampled rows, for the refit. */
     public static final PartKind<RowSample> SAMPLE =
-            kind("row sample", SamplePart::new, site -> RowSample.ofCapacity(site.sampleRows()), RowSample::merge);
+            kind(SamplePart::new, site -> RowSample.ofCapacity(site.sampleRows()), RowSample::merge);
 
     /** Rows and projected sums of each request. */
-    public static final PartKind<RequestTotals> TOTALS =
-            kind("request totals", TotalsPart::new, TotalsPart::nothing, TotalsPart::plus);
+    public static final PartKind<RequestTotals> TOTALS = kind(TotalsPart::new, TotalsPart::nothing, TotalsPart::plus);
 
     /** The ids of records that count once; they stay at level 1. */
-    static final PartKind<RecordIds> IDS = kind("record ids", site -> new RecordIds(), site -> null, (sum, ids) -> sum);
+    static final PartKind<RecordIds> IDS = kind(site -> new RecordIds(), site -> null, (sum, ids) -> sum);
 
     /** The notes of producers on their rows. */
     public static final PartKind<WindowNotes> NOTES =
-            kind("notes", site -> new NotesPart(), site -> new WindowNotes(), WindowNotes::merge);
+            kind(site -> new NotesPart(), site -> new WindowNotes(), WindowNotes::merge);
 
     /** Requests with all their rows, of a site that names the rest of its model. */
-    public static final PartKind<WholeRequests> WHOLE =
-            kind("whole requests", WholePart::new, WholePart::nothing, WholeRequests::merge);
+    public static final PartKind<WholeRequests> WHOLE = kind(WholePart::new, WholePart::nothing, WholeRequests::merge);
 
     /** All of them, in the order of their numbers. */
     static final List<PartKind<?>> ALL = Collections.unmodifiableList(LIST);
@@ -45,11 +46,8 @@ public final class PaneParts {
 
     /** Number 1 is the moment's, which is no part: so its tiles lie before the parts in every store. */
     private static <V> PartKind<V> kind(
-            String name,
-            Function<PaneSite, PanePart<V>> open,
-            Function<PaneSite, @Nullable V> nothing,
-            BinaryOperator<V> plus) {
-        PartKind<V> kind = new PartKind<>(LIST.size() + Pane.MOMENT + 1, name, open, nothing, plus);
+            Function<PaneSite, PanePart<V>> open, Function<PaneSite, @Nullable V> nothing, BinaryOperator<V> plus) {
+        PartKind<V> kind = new PartKind<>(LIST.size() + Pane.MOMENT + 1, open, nothing, plus);
         LIST.add(kind);
         return kind;
     }

@@ -5,7 +5,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A kind of {@link PanePart}: its name and number, how one is opened for a site, and how those of a window's panes are
+ * A kind of {@link PanePart}: its number, how one is opened for a site, and how those of a window's panes are
  * added up.
  *
  * @param <V> what a window reads of it
@@ -13,25 +13,21 @@ import org.jspecify.annotations.Nullable;
 public final class PartKind<V> {
 
     private final byte number;
-    private final String name;
     private final Function<PaneSite, PanePart<V>> open;
     private final Function<PaneSite, @Nullable V> nothing;
     private final BinaryOperator<V> plus;
 
     /**
      * @param number in messages and keys, from 2 on
-     * @param name in messages to people
      * @param nothing the sum of no panes; null where a window of this site has none
      * @param plus adds the second to the first, which it may change and return; the second stays as it is
      */
     PartKind(
             int number,
-            String name,
             Function<PaneSite, PanePart<V>> open,
             Function<PaneSite, @Nullable V> nothing,
             BinaryOperator<V> plus) {
         this.number = (byte) number;
-        this.name = name;
         this.open = open;
         this.nothing = nothing;
         this.plus = plus;
@@ -59,10 +55,5 @@ public final class PartKind<V> {
             }
         }
         return sum;
-    }
-
-    @Override
-    public String toString() {
-        return name;
     }
 }

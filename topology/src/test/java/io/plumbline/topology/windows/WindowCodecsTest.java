@@ -12,6 +12,7 @@ import io.plumbline.topology.HostileBytes;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.stream.Stream;
 import org.apache.kafka.common.utils.Bytes;
 import org.junit.jupiter.api.Test;
 
@@ -63,6 +64,21 @@ class WindowCodecsTest {
             }
         });
         assertFalse(read.isComplete(), "its counts did not come");
+    }
+
+    @Test
+    void partsHaveTheNumbersThatAreStored() {
+        assertEquals(
+                List.of(2, 3, 4, 5, 6, 7),
+                Stream.of(
+                                PaneParts.COUNTS,
+                                PaneParts.SAMPLE,
+                                PaneParts.TOTALS,
+                                PaneParts.IDS,
+                                PaneParts.NOTES,
+                                PaneParts.WHOLE)
+                        .map(kind -> (int) kind.number())
+                        .toList());
     }
 
     @Test
