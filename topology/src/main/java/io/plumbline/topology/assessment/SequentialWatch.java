@@ -163,7 +163,7 @@ final class SequentialWatch {
 
     private @Nullable String passedOver(ClosedWindow window, GapAssessment geometry) {
         if (!window.complete()) {
-            return "some tiles of the window's moment did not arrive";
+            return "some messages of the window's panes did not arrive";
         }
         if (Math.floorMod(window.startMs(), rule.stride().toMillis()) != 0) {
             return "it shares rows with a window that is taken";

@@ -145,7 +145,7 @@ final class SiteDecision {
         if (!window.complete()) {
             return site.settings()
                     .debounce()
-                    .undecided(state, "some tiles of the window's moment did not arrive; its sum cannot be trusted");
+                    .undecided(state, "some messages of the window's panes did not arrive; its sums cannot be trusted");
         }
         return by.judge(state, geometry);
     }
