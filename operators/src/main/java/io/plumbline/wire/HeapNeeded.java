@@ -6,6 +6,12 @@ public final class HeapNeeded {
     /** The bytes of a region of the heap, which {@code deploy/distribution/java.sh} sets ({@code G1HeapRegionSize}). */
     public static final int REGION = 8 << 20;
 
+    /**
+     * The regions that nothing else can be put into: two to which a collection copies what lives, and two that hold
+     * what Java archived of its classes, whose bytes {@link #used} counts and whose regions it does not.
+     */
+    private static final int TAKEN_REGIONS = 4;
+
     private static final int MIB = 1 << 20;
 
     /** The MiB that Java and the rest of a program take besides. */
@@ -27,11 +33,11 @@ public final class HeapNeeded {
     }
 
     /**
-     * Returns whether so many bytes are free, and two regions besides, to which a collection copies what lives.
-     * Collects garbage where they do not seem to be, since it counts as used.
+     * Returns whether so many bytes are free, beside the regions that Java needs itself. Collects garbage where they do
+     * not seem to be, since it counts as used.
      */
     public static boolean isFree(long bytes) {
-        long heap = Runtime.getRuntime().maxMemory() - 2 * REGION;
+        long heap = Runtime.getRuntime().maxMemory() - TAKEN_REGIONS * REGION;
         if (bytes <= heap - used()) {
             return true;
         }
