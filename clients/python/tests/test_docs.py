@@ -15,7 +15,7 @@ from recorder import Recorder
 import plumbline_sae
 from plumbline_sae import Decoder, Trained
 
-DOCS = Path(__file__).parents[3] / "docs" / "operate"
+DOCS = Path(__file__).parents[3] / "docs" / "use"
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SAE = Path(__file__).parent / "fixtures" / "saelens" / "standard"
 

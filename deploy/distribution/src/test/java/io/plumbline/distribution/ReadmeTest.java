@@ -28,7 +28,7 @@ class ReadmeTest {
     private static final String README = "README.md";
     private static final String STATISTICS = "docs/concepts/statistics.md";
     private static final String CONFIGURE = "docs/operate/configure.md";
-    private static final String PYTHON = "docs/operate/python.md";
+    private static final String PYTHON = "docs/use/python.md";
     private static final int LINES = 200;
     private static final Pattern STATISTIC_ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|");
     private static final Path HOT_SWAP = Repository.path("topology/client/example/src/main/java/FollowDecoders.java");

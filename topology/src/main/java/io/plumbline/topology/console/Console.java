@@ -31,7 +31,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Serves the page, its JSON and its events under {@code /} and {@code /api}, described in
- * {@code docs/operate/console.md}.
+ * {@code docs/use/console.md}.
  *
  * <p><b>Nothing from outside runs.</b> The content security policy lets the page load its own files and nothing else,
  * run no inline script and make no markup of text; names of sites are text wherever they stand.
@@ -214,7 +214,7 @@ public final class Console
         }
         String[] words = path.split("/", -1);
         if (!path.startsWith(SITES + "/") || words.length < 4 || words.length > 5) {
-            return problem(404, "nothing here; docs/operate/console.md lists what is");
+            return problem(404, "nothing here; docs/use/console.md lists what is");
         }
         String name = URLDecoder.decode(words[3].replace("+", "%2B"), StandardCharsets.UTF_8);
         SiteHistory site = api.site(name);

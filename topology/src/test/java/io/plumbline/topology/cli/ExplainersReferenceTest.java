@@ -10,12 +10,12 @@ import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
 
 /**
- * Holds the table of docs/reference/explainers.md to what the readers say of themselves. With {@code
+ * Holds the table of docs/use/explainers.md to what the readers say of themselves. With {@code
  * -Dplumbline.write.documents=true} it writes that part of the page anew.
  */
 class ExplainersReferenceTest {
 
-    private static final String PAGE = "docs/reference/explainers.md";
+    private static final String PAGE = "docs/use/explainers.md";
     private static final String BEGIN = "<!-- What follows is written by ExplainersReferenceTest -->\n";
 
     @Test

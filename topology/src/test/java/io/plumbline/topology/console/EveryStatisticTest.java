@@ -144,10 +144,10 @@ class EveryStatisticTest {
     @ParameterizedTest
     @EnumSource
     void theOutputOnThePageAboutFilesHasItIfItMeasuresDrift(Statistic statistic) throws IOException {
-        String page = Files.readString(Repository.path("docs", "operate", "files.md"));
+        String page = Files.readString(Repository.path("docs", "use", "files.md"));
         assertTrue(
                 !statistic.measuresDrift() || page.lines().anyMatch(line -> line.startsWith(statistic.label() + " ")),
-                () -> "docs/operate/files.md: the output of `plumbline assess` there has no line " + statistic.label());
+                () -> "docs/use/files.md: the output of `plumbline assess` there has no line " + statistic.label());
     }
 
     @Test

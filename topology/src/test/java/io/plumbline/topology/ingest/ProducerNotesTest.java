@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests what the headers of a record say, against the table in docs/operate/producers.md. */
+/** Tests what the headers of a record say, against the table in docs/use/producers.md. */
 class ProducerNotesTest {
 
     @Test
