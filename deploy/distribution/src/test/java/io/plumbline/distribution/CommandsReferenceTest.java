@@ -1,6 +1,7 @@
 package io.plumbline.distribution;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.cli.Markdown;
@@ -8,18 +9,41 @@ import io.plumbline.topology.cli.Plumbline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Model.ArgGroupSpec;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Holds docs/reference/commands.md to the help of each command. With {@code -Dplumbline.write.documents=true} it writes
- * that part of the page anew.
+ * Holds docs/reference/commands.md to the help of each command: what it does and its options. An option that two
+ * commands describe in the same words stands once, above all commands. With {@code -Dplumbline.write.documents=true} it
+ * writes that part of the page anew.
  */
 class CommandsReferenceTest {
 
     private static final String PAGE = "docs/reference/commands.md";
     private static final String BEGIN = "<!-- What follows is written by CommandsReferenceTest -->\n";
+    private static final int COLUMNS = 120;
+    /** Matches a word, or words within code together with what touches them. */
+    private static final Pattern WORD = Pattern.compile("(?:`[^`]*`|[^\\s`])+");
+
+    /** The options that every command has, and that no command lists. */
+    private static final Set<String> EVERYWHERE = Set.of("--help", "--version", "--verbose");
 
     @Test
     void thePageHasTheHelpOfEveryCommand() throws IOException {
@@ -33,25 +57,147 @@ class CommandsReferenceTest {
         }
     }
 
-    private static String reference() {
-        StringBuilder page = new StringBuilder();
-        for (CommandLine command : leaves(Plumbline.commandLine())) {
-            CommandLine.Model.CommandSpec spec = command.getCommandSpec();
-            if (!spec.usageMessage().hidden() && !spec.name().equals("help")) {
-                page.append("\n## %s\n\n```text\n%s```\n"
-                        .formatted(
-                                spec.qualifiedName(),
-                                command.getUsageMessage(CommandLine.Help.Ansi.OFF)
-                                        .replaceAll("[ \\t]+(?=\\R)", "")));
+    @Test
+    void everyOptionStandsWithItsCommandOrAmongTheShared() throws IOException {
+        String page = Markdown.read(PAGE).text();
+        String shared = page.substring(page.indexOf(BEGIN), page.indexOf("\n## plumbline "));
+        for (CommandSpec command : commands()) {
+            int begin = page.indexOf("\n## %s\n".formatted(command.qualifiedName()));
+            int end = page.indexOf("\n## ", begin + 1);
+            String own = page.substring(begin, end < 0 ? page.length() : end);
+            for (OptionSpec option : options(command)) {
+                String name = "`" + option.longestName();
+                assertTrue(
+                        own.contains(item(option, option.required() && option.group() == null))
+                                || own.contains(name + "`") && shared.contains(item(option, false)),
+                        command.qualifiedName() + " " + option.longestName());
             }
+        }
+    }
+
+    private static String reference() {
+        List<CommandSpec> commands = commands();
+        Collection<String> shared = shared(commands);
+        StringBuilder page = new StringBuilder("\n## Options of several commands\n\n");
+        shared.forEach(page::append);
+        for (CommandSpec command : commands) {
+            page.append("\n## %s\n\n".formatted(command.qualifiedName()));
+            page.append(wrapped(plain(command.usageMessage().description()), ""));
+            StringBuilder choices = new StringBuilder();
+            command.argGroups().stream()
+                    .filter(ArgGroupSpec::exclusive)
+                    .forEach(group -> choices.append(choice(group)));
+            List<String> elsewhere = new ArrayList<>();
+            StringBuilder items = new StringBuilder();
+            for (PositionalParamSpec parameter : command.positionalParameters()) {
+                items.append(item(parameter.paramLabel(), parameter, false));
+            }
+            for (OptionSpec option : options(command)) {
+                boolean required = option.required() && option.group() == null;
+                String name = "`%s`".formatted(option.longestName());
+                if (!shared.contains(item(option, false))) {
+                    items.append(item(option, required));
+                } else if (choices.indexOf(name) < 0) {
+                    elsewhere.add(name + (required ? " (required)" : ""));
+                }
+            }
+            String also = elsewhere.isEmpty() ? "" : "Takes %s. ".formatted(String.join(", ", elsewhere));
+            page.append(also.isEmpty() && choices.isEmpty() ? "" : "\n" + wrapped(also + choices, ""));
+            page.append(items.isEmpty() ? "" : "\n" + items);
         }
         return page.toString();
     }
 
-    /** Returns the command and all its sub-commands, in the order of the help. */
+    /** Returns the options that several commands describe in the same words, and of each name the commonest. */
+    private static Collection<String> shared(List<CommandSpec> commands) {
+        Map<String, Integer> uses = new HashMap<>();
+        Map<String, String> commonest = new TreeMap<>();
+        for (CommandSpec command : commands) {
+            for (OptionSpec option : options(command)) {
+                uses.merge(item(option, false), 1, Integer::sum);
+            }
+        }
+        for (CommandSpec command : commands) {
+            for (OptionSpec option : options(command)) {
+                String item = item(option, false);
+                String other = commonest.getOrDefault(option.longestName(), item);
+                if (uses.get(item) > 1 && uses.get(item) >= uses.get(other)) {
+                    commonest.put(option.longestName(), item);
+                }
+            }
+        }
+        return commonest.values();
+    }
+
+    /** Returns the commands that do something, in the order of the help. */
+    private static List<CommandSpec> commands() {
+        return leaves(Plumbline.commandLine()).stream()
+                .map(CommandLine::getCommandSpec)
+                .filter(command -> command.subcommands().isEmpty())
+                .filter(command ->
+                        !command.usageMessage().hidden() && !command.name().equals("help"))
+                .toList();
+    }
+
     private static List<CommandLine> leaves(CommandLine command) {
         List<CommandLine> all = new ArrayList<>(List.of(command));
         command.getSubcommands().values().stream().distinct().forEach(child -> all.addAll(leaves(child)));
         return all;
+    }
+
+    private static List<OptionSpec> options(CommandSpec command) {
+        return command.options().stream()
+                .filter(option -> !option.hidden() && !EVERYWHERE.contains(option.longestName()))
+                .sorted(Comparator.comparing(OptionSpec::longestName))
+                .toList();
+    }
+
+    private static String item(OptionSpec option, boolean required) {
+        String name = option.longestName();
+        if (option.arity().max() == 0) {
+            return item(name, option, required);
+        }
+        String plain =
+                option.paramLabel().replaceAll("^<.*>$", name.substring(2).toUpperCase(Locale.ROOT));
+        String value = name + "=" + (option.arity().max() > 1 ? plain + "..." : plain);
+        return item(option.arity().min() == 0 ? name + "`, `" + value : value, option, required);
+    }
+
+    private static String item(String name, ArgSpec argument, boolean required) {
+        return wrapped(
+                "* `%s`%s: %s".formatted(name, required ? " (required)" : "", plain(argument.description())), "  ");
+    }
+
+    private static String choice(ArgGroupSpec group) {
+        String options = group.args().stream()
+                .map(argument -> "`%s`".formatted(((OptionSpec) argument).longestName()))
+                .collect(Collectors.joining(", "));
+        boolean needed = group.multiplicity().min() > 0;
+        return "%s one of %s. ".formatted(needed ? "Exactly" : "At most", options);
+    }
+
+    /** Returns lines of a help as paragraphs. */
+    private static String plain(String[] lines) {
+        return Help.Ansi.OFF
+                .string(String.join("\n", lines).replace("%n", "\n").replace("%%", "%"))
+                .strip();
+    }
+
+    /** Returns the text with each paragraph broken at 120 columns, but not within code. */
+    private static String wrapped(String text, String indent) {
+        StringBuilder all = new StringBuilder();
+        for (String paragraph : text.split("\n\\s*\n")) {
+            all.append(all.isEmpty() ? "" : "\n");
+            int column = 0;
+            for (MatchResult match : WORD.matcher(paragraph).results().toList()) {
+                String word = match.group();
+                boolean fits = column + 1 + word.length() <= COLUMNS;
+                String space = column == 0 ? "" : fits ? " " : "\n" + indent;
+                all.append(space).append(word);
+                column = (fits ? column : 0) + space.length() + word.length();
+            }
+            all.append('\n');
+        }
+        return all.toString();
     }
 }
