@@ -30,7 +30,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Model.PositionalParamSpec;
 
 /**
- * Holds docs/reference/commands.md to the help of each command: what it does and its options. An option that two
+ * Holds docs/reference/commands.md to the help of each command: its first paragraph and its options. An option that two
  * commands describe in the same words stands once, above all commands. With {@code -Dplumbline.write.documents=true} it
  * writes that part of the page anew.
  */
@@ -82,7 +82,7 @@ class CommandsReferenceTest {
         shared.forEach(page::append);
         for (CommandSpec command : commands) {
             page.append("\n## %s\n\n".formatted(command.qualifiedName()));
-            page.append(wrapped(plain(command.usageMessage().description()), ""));
+            page.append(wrapped(plain(command.usageMessage().description()).split("\n\\s*\n")[0], ""));
             StringBuilder choices = new StringBuilder();
             command.argGroups().stream()
                     .filter(ArgGroupSpec::exclusive)
@@ -121,7 +121,8 @@ class CommandsReferenceTest {
             for (OptionSpec option : options(command)) {
                 String item = item(option, false);
                 String other = commonest.getOrDefault(option.longestName(), item);
-                if (uses.get(item) > 1 && uses.get(item) >= uses.get(other)) {
+                int times = uses.getOrDefault(item, 0);
+                if (times > 1 && times >= uses.getOrDefault(other, 0)) {
                     commonest.put(option.longestName(), item);
                 }
             }
@@ -159,7 +160,9 @@ class CommandsReferenceTest {
         }
         String plain =
                 option.paramLabel().replaceAll("^<.*>$", name.substring(2).toUpperCase(Locale.ROOT));
-        String value = name + "=" + (option.arity().max() > 1 ? plain + "..." : plain);
+        String several = option.arity().max() > 1 ? "..." : "";
+        String more = option.splitRegex().isEmpty() ? several : "[,%s...]".formatted(plain);
+        String value = name + "=" + plain + more;
         return item(option.arity().min() == 0 ? name + "`, `" + value : value, option, required);
     }
 
