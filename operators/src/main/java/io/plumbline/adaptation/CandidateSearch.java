@@ -108,37 +108,34 @@ public final class CandidateSearch {
     }
 
     /**
-     * Runs the search. The winner comes back with the values it has once it was published as {@code travelling} says:
-     * what is judged next is then what others will get. The figures of the candidates are those before rounding.
+     * Runs the search. The winner comes back rounded to {@code dtype}, the type it is published in: what is judged next
+     * is then what others will get. The figures of the candidates are those before rounding.
      *
      * @param gate whose limits on features and cost a candidate must keep to be chosen where there are several; what is
      *     wrong with one that was asked for by name is for the gate itself to say
      * @throws IllegalArgumentException if shapes differ, a set of rows is empty, or a rank exceeds the dimension
      * @throws ArithmeticException if the rows to refit on do not determine the winner, or the type cannot hold it
      */
-    public SearchReport search(SiteDecoders site, AdaptationRows rows, SwapGate gate, Travelling travelling) {
+    public SearchReport search(SiteDecoders site, AdaptationRows rows, SwapGate gate, DType dtype) {
         for (SampleRows part : List.of(rows.fit(), rows.choose(), rows.refit())) {
             Identifiability.requireShapes(site.trained(), site.subspace(), part.codes(), part.targets());
         }
         requireRanks(site.trained());
-        return candidates.size() == 1
-                ? single(candidates.get(0), site, rows, travelling)
-                : best(site, rows, gate, travelling);
+        return candidates.size() == 1 ? single(candidates.get(0), site, rows, dtype) : best(site, rows, gate, dtype);
     }
 
-    private static SearchReport single(
-            Candidate candidate, SiteDecoders site, AdaptationRows rows, Travelling travelling) {
-        Single single = single(candidate, site.inputs(rows.refit(), rows), site.current(), travelling);
+    private static SearchReport single(Candidate candidate, SiteDecoders site, AdaptationRows rows, DType dtype) {
+        Single single = single(candidate, site.inputs(rows.refit(), rows), site.current(), dtype);
         return single.fitted() == null
                 ? keeping(single.figures(), site.current())
-                : made(single.fitted(), single.figures(), single.figures().get(1), travelling);
+                : made(single.fitted(), single.figures(), single.figures().get(1), dtype);
     }
 
     /** The figures of the decoder in service and of a single candidate, and that candidate where it has figures. */
     private record Single(
             List<SearchReport.Figures> figures, @Nullable FittedDecoder fitted) {}
 
-    private static Single single(Candidate candidate, RefitInputs inputs, Decoder current, Travelling travelling) {
+    private static Single single(Candidate candidate, RefitInputs inputs, Decoder current, DType dtype) {
         FittedRows fitted = FittedRows.of(inputs);
         SearchReport.Figures keeping =
                 SearchReport.Figures.onRowsFittedOn(new Candidate.KeepCurrent(), inputs.score(current, fitted));
@@ -151,20 +148,18 @@ public final class CandidateSearch {
                                     keeping,
                                     SearchReport.Figures.onRowsFittedOn(
                                             candidate, refit.score().get(0))),
-                            fitted(refit, inputs, travelling)));
+                            fitted(refit, inputs, dtype)));
         } catch (ArithmeticException e) {
             return new Single(List.of(keeping, SearchReport.Figures.refused(candidate, e)), null);
         }
     }
 
     /** Returns what a refit's decoder is made of, with its products where rounding does not change what they say. */
-    private static FittedDecoder fitted(Refit refit, RefitInputs inputs, Travelling travelling) {
-        return ROUNDS_TO_THE_SAME_SPACE.contains(travelling.dtype())
-                ? refit.fitted(inputs.trainedSubspace())
-                : refit.fitted();
+    private static FittedDecoder fitted(Refit refit, RefitInputs inputs, DType dtype) {
+        return ROUNDS_TO_THE_SAME_SPACE.contains(dtype) ? refit.fitted(inputs.trainedSubspace()) : refit.fitted();
     }
 
-    private SearchReport best(SiteDecoders site, AdaptationRows rows, SwapGate gate, Travelling travelling) {
+    private SearchReport best(SiteDecoders site, AdaptationRows rows, SwapGate gate, DType dtype) {
         RefitInputs compared = site.inputs(rows.fit(), rows);
         Rotations rotations = Rotations.of(compared).ahead(Candidate.settings(candidates));
         List<SearchReport.Figures> all = compare(compared, rotations, rows, site.current(), gate);
@@ -172,8 +167,8 @@ public final class CandidateSearch {
         RefitInputs inputs = onTheSameRows ? compared : site.inputs(rows.refit(), rows);
         Rotations ofWinner = onTheSameRows ? rotations : Rotations.of(inputs);
         for (SearchReport.Figures figures : betterThanTheFirst(all, gate.choice() != null)) {
-            FittedDecoder fitted = fitted(figures.candidate(), inputs, ofWinner, travelling);
-            SearchReport made = made(fitted, all, figures, travelling);
+            FittedDecoder fitted = fitted(figures.candidate(), inputs, ofWinner, dtype);
+            SearchReport made = made(fitted, all, figures, dtype);
             FeatureChange change = gate.change(site.trained(), made.decoder());
             if (gate.allows(change)) {
                 return made;
@@ -201,19 +196,18 @@ public final class CandidateSearch {
     }
 
     /** Solves a winner again, on the rows to refit on; what was solved is gone when this returns. */
-    private static FittedDecoder fitted(
-            Candidate candidate, RefitInputs inputs, Rotations rotations, Travelling travelling) {
-        return candidate.fit(FittedRows.of(inputs), rotations, refit -> fitted(refit, inputs, travelling));
+    private static FittedDecoder fitted(Candidate candidate, RefitInputs inputs, Rotations rotations, DType dtype) {
+        return candidate.fit(FittedRows.of(inputs), rotations, refit -> fitted(refit, inputs, dtype));
     }
 
     private static SearchReport keeping(List<SearchReport.Figures> all, Decoder current) {
-        return new SearchReport(all, all.get(0), current, null, null);
+        return new SearchReport(all, all.get(0), current, null);
     }
 
     private static SearchReport made(
-            FittedDecoder fitted, List<SearchReport.Figures> all, SearchReport.Figures best, Travelling travelling) {
-        Travelled made = travelling.made(best.candidate(), fitted);
-        return new SearchReport(all, best, made.decoder(), made.factors(), fitted.products());
+            FittedDecoder fitted, List<SearchReport.Figures> all, SearchReport.Figures best, DType dtype) {
+        Decoder decoder = fitted.decoder(best.candidate().describe(), dtype);
+        return new SearchReport(all, best, decoder, fitted.products());
     }
 
     private void requireRanks(Decoder trained) {

@@ -2,8 +2,8 @@ package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.wire.DType;
 import java.util.List;
-import java.util.concurrent.ForkJoinPool;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -35,22 +35,22 @@ public record GatedAdaptation(
     /**
      * Searches, judges, and fits again what passed.
      *
-     * @param travelling how the decoder will be published
+     * @param dtype the type the decoder will be published in
      * @throws IllegalArgumentException if shapes differ or a part has no rows
      * @throws ArithmeticException if the rows do not determine the winner, or the type cannot hold it
      */
     public static GatedAdaptation of(
-            AdaptationProfile profile, SwapGate gate, SiteDecoders site, AdaptationRows rows, Travelling travelling) {
+            AdaptationProfile profile, SwapGate gate, SiteDecoders site, AdaptationRows rows, DType dtype) {
         AdaptationRows used = profile.anchors() ? rows : rows.withoutAnchor();
         CandidateSearch candidates = profile.search(site.rank(), site.trained().dimension(), used.anchor() != null);
-        FinalFit fit = new FinalFit(site, used, travelling);
+        FinalFit fit = new FinalFit(site, used, dtype);
         // Where the winner is fitted again, nothing holds the judged decoder any more.
         return judged(candidates, gate, fit).published(fit, gate);
     }
 
     private static Judged judged(CandidateSearch candidates, SwapGate gate, FinalFit fit) {
         AdaptationRows rows = fit.rows();
-        SearchReport search = candidates.search(fit.site(), rows, gate, fit.travelling());
+        SearchReport search = candidates.search(fit.site(), rows, gate, fit.dtype());
         SwapGate.Proposal proposal = new SwapGate.Proposal(search.decoder(), search.gram());
         GateDecision decision = gate.judge(fit.site(), proposal, rows.judge(), rows.check());
         GatedAdaptation asJudged =
@@ -87,12 +87,8 @@ public record GatedAdaptation(
             SampleRows all = fit.rows().all();
             String failed;
             try {
-                Travelled last = fit.on(all, best.candidate());
-                if (last.factors() != null) {
-                    // Their publication names its hash, which one core takes longer for than all do for these tests.
-                    ForkJoinPool.commonPool().execute(last.decoder()::sha256);
-                }
-                failed = failed(fit, gate, last.decoder());
+                Decoder last = fit.on(all, best.candidate());
+                failed = failed(fit, gate, last);
                 if (failed == null) {
                     return published(last, all.rows(), null);
                 }
@@ -113,8 +109,8 @@ public record GatedAdaptation(
             return findings.isEmpty() ? null : findings;
         }
 
-        private GatedAdaptation published(Travelled made, int rows, @Nullable String judgedStays) {
-            SearchReport search = new SearchReport(candidates, best, made.decoder(), made.factors(), null);
+        private GatedAdaptation published(Decoder decoder, int rows, @Nullable String judgedStays) {
+            SearchReport search = new SearchReport(candidates, best, decoder, null);
             return new GatedAdaptation(search, decision, rows, judgedStays);
         }
     }

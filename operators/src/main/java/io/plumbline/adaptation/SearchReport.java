@@ -1,7 +1,6 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.refit.Reconstruction;
 import java.util.List;
@@ -13,14 +12,12 @@ import org.jspecify.annotations.Nullable;
  *
  * @param decoder what {@code best} amounts to, fitted anew on all rows but those to judge on; the decoder in service
  *     when that is to keep it
- * @param factors what the decoder is made of where it travels as factors, to the last bit; else null
  * @param gram {@code W W^T} of that decoder, d x d; null where it is not known without a pass over the weights
  */
 public record SearchReport(
         List<Figures> candidates,
         Figures best,
         Decoder decoder,
-        @Nullable DecoderFactors factors,
         @Nullable Matrix gram) {
 
     public SearchReport {

@@ -2,7 +2,6 @@ package io.plumbline.refit;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.parallel.Cores;
@@ -62,29 +61,6 @@ public final class FittedDecoder {
 
     private Weights rounded(@Nullable Rounding rounding) {
         return fit.keepsWeights() ? trained.weights() : fit.weights(trained.weights(), codes, rounding);
-    }
-
-    /**
-     * Returns what was learnt, rounded to floats and without the bias, which depends on the weights that it makes.
-     *
-     * @throws ArithmeticException if a float cannot hold a number of it
-     */
-    public DecoderFactors factors() {
-        return fit.factors(codes, trained.dimension());
-    }
-
-    /**
-     * Returns the weights that factors make of the trained decoder.
-     *
-     * @throws ArithmeticException if a float cannot hold one
-     */
-    public Weights weights(DecoderFactors factors) {
-        return factors.of(trained).weights();
-    }
-
-    /** Returns the factors with the bias that belongs to the weights they make, rounded to floats. */
-    public DecoderFactors withBias(DecoderFactors factors, Weights weights) {
-        return factors.withBias(withBias(weights, codes, targetMean).bias());
     }
 
     /** Returns the decoder with these weights whose errors have mean 0 on rows whose targets have this mean. */

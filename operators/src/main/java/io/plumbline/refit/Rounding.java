@@ -12,6 +12,12 @@ record Rounding(String name, DType dtype) {
 
     private static final int BLOCK = 128;
 
+    Rounding {
+        if (!dtype.isFloatingPoint()) {
+            throw new IllegalArgumentException("dtype = %s: expected f64, f32, bf16 or f16".formatted(dtype));
+        }
+    }
+
     /**
      * Returns the weights with the type's values, the same object where they have them already.
      *

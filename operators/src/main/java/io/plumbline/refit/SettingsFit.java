@@ -1,8 +1,6 @@
 package io.plumbline.refit;
 
 import io.plumbline.explainer.SparseCodes;
-import io.plumbline.factored.DecoderFactors;
-import io.plumbline.factored.LearntRows;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
@@ -34,19 +32,6 @@ record SettingsFit(
     /** Returns whether the weights are the trained ones. */
     boolean keepsWeights() {
         return stepOne.isIdentity() && dual == null;
-    }
-
-    /**
-     * Returns what was learnt as floats, without a bias: a rotation of the whole space where there is one.
-     *
-     * @param dimension d
-     */
-    DecoderFactors factors(SparseCodes codes, int dimension) {
-        Matrix whole = stepOne.whole(outerShare);
-        Matrix learnt = dual == null ? Matrix.zeros(codes.rows(), dimension) : dual;
-        return whole == null
-                ? DecoderFactors.rounded(stepOne.turn(), stepOne.basis(), codes, learnt)
-                : DecoderFactors.rounded(whole, null, codes, learnt);
     }
 
     /**

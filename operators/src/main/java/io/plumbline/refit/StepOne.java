@@ -112,8 +112,8 @@ record StepOne(
         if (turn == null || basis == null) {
             return UnaryOperator::identity;
         }
-        Matrix whole = whole(share);
-        if (whole != null) {
+        if (outside != null) {
+            Matrix whole = Kernels.multiplyTranspose(turn, basis).plus(share, outside);
             PackedMatrix factor = Kernels.pack(whole.view(), rowsInAll);
             return () -> new Product(factor)::of;
         }
@@ -145,14 +145,6 @@ record StepOne(
             factor.addProduct(rows.view(), product.values());
             return product;
         }
-    }
-
-    /** Returns {@code L V^T + share P}, d x d; null where there is no P. */
-    @Nullable
-    Matrix whole(double share) {
-        return turn == null || basis == null || outside == null
-                ? null
-                : Kernels.multiplyTranspose(turn, basis).plus(share, outside);
     }
 
     /** Computes {@code S^2 A} in place: how two bases lie to each other, weighed by the dictionary's energies. */

@@ -126,7 +126,7 @@ class AnchoredSearchTest {
                         SiteDecoders.servingTrained(window.trained(), window.subspace(), RANK),
                         rows(clean),
                         new SwapGate(FREE, model),
-                        Travelling.dense(DType.F64));
+                        DType.F64);
     }
 
     @Test
@@ -201,7 +201,7 @@ class AnchoredSearchTest {
                 new SwapGate(limits),
                 SiteDecoders.servingTrained(window.trained(), window.subspace(), RANK),
                 rows(anchor),
-                Travelling.dense(DType.F64));
+                DType.F64);
     }
 
     private Decoder search(CandidateSearch search, @Nullable SampleRows anchor) {
@@ -209,7 +209,7 @@ class AnchoredSearchTest {
                         SiteDecoders.servingTrained(window.trained(), window.subspace(), RANK),
                         rows(anchor),
                         new SwapGate(FREE),
-                        Travelling.dense(DType.F64))
+                        DType.F64)
                 .decoder();
     }
 

@@ -30,56 +30,13 @@ class CandidateSearchTest {
     private static SearchReport search(CandidateSearch search, Problem fit, Problem validation, Decoder current) {
         AdaptationRows rows = new AdaptationRows(
                 fit.rows(), validation.rows(), fit.rows(), validation.rows(), fit.rows(), null, null);
-        return search(search, fit.trained(), fit, rows, current, Travelling.dense(DType.F64));
+        return search(search, fit.trained(), fit, rows, current, DType.F64);
     }
 
     private static SearchReport search(
-            CandidateSearch search,
-            Decoder trained,
-            Problem fit,
-            AdaptationRows rows,
-            Decoder current,
-            Travelling travelling) {
+            CandidateSearch search, Decoder trained, Problem fit, AdaptationRows rows, Decoder current, DType dtype) {
         return search.search(
-                new SiteDecoders(trained, fit.subspace(), ServingDecoder.of(current), RANK),
-                rows,
-                ANY_CHANGE,
-                travelling);
-    }
-
-    @Test
-    void aWinnerThatTravelsAsFactorsIsJudgedAsTheyMakeIt() {
-        Problem problem = Problem.random(8, 100, 600, 10 * DIMENSION);
-        Problem validation = problem.part(60, 100);
-        AdaptationRows rows = new AdaptationRows(
-                problem.part(0, 60).rows(),
-                validation.rows(),
-                problem.rows(),
-                validation.rows(),
-                problem.rows(),
-                null,
-                null);
-        for (Candidate candidate : List.of(
-                new Candidate.BiasOnly(),
-                refit(10 * DIMENSION, Rotation.PRINTED),
-                refit(4 * DIMENSION, Rotation.PRINTED),
-                refit(4 * DIMENSION, Rotation.FULL_RANK))) {
-            CandidateSearch one = CandidateSearch.of(List.of(candidate));
-            SearchReport dense =
-                    search(one, problem.trained(), problem, rows, problem.trained(), Travelling.dense(DType.F32));
-            SearchReport factored =
-                    search(one, problem.trained(), problem, rows, problem.trained(), Travelling.factors());
-            assertEquals(dense.best(), factored.best());
-            assertNull(dense.factors());
-            assertEquals(present(factored.factors()).of(problem.trained()), factored.decoder(), candidate.describe());
-            assertEquals(
-                    Reconstruction.of(dense.decoder(), validation.codes(), validation.targets())
-                            .fvu(),
-                    Reconstruction.of(factored.decoder(), validation.codes(), validation.targets())
-                            .fvu(),
-                    1e-5,
-                    candidate.describe());
-        }
+                new SiteDecoders(trained, fit.subspace(), ServingDecoder.of(current), RANK), rows, ANY_CHANGE, dtype);
     }
 
     @Test
@@ -102,7 +59,7 @@ class CandidateSearchTest {
                     problem,
                     rows,
                     problem.trained(),
-                    Travelling.dense(DType.F64));
+                    DType.F64);
             String what = candidate.describe() + ", seed 12";
             assertEquals(candidate, report.best().candidate(), what);
             assertClose(
@@ -124,7 +81,7 @@ class CandidateSearchTest {
                         problem,
                         rows,
                         problem.trained(),
-                        Travelling.dense(DType.F64))
+                        DType.F64)
                 .decoder();
         assertEquals(
                 0.0,
@@ -155,7 +112,7 @@ class CandidateSearchTest {
                     ANY_CHANGE,
                     SiteDecoders.servingTrained(fitting.trained(), fitting.subspace(), RANK),
                     rows,
-                    Travelling.dense(DType.F32));
+                    DType.F32);
             String what = "seed %d: %s".formatted(seed, adaptation.decision().reason());
             assertFalse(adaptation.search().keepsCurrent(), what);
             assertFalse(adaptation.publishes(), what);
@@ -176,30 +133,6 @@ class CandidateSearchTest {
 
     private static Candidate refit(int rank, Rotation rotation) {
         return new Candidate.Gae(new GaeSettings(rank, rotation, Regularisation.relative(0, 1), 0));
-    }
-
-    @Test
-    void aWinnerTravelsDenseWhereItsFactorsAreLarger() {
-        Problem problem = Problem.random(2, 200, 30, DIMENSION);
-        Problem validation = problem.part(150, 200);
-        AdaptationRows rows = new AdaptationRows(
-                problem.part(0, 150).rows(),
-                validation.rows(),
-                problem.rows(),
-                validation.rows(),
-                problem.rows(),
-                null,
-                null);
-        SearchReport report = search(
-                CandidateSearch.withDefaults(RANK, DIMENSION, false),
-                problem.trained(),
-                problem,
-                rows,
-                problem.trained(),
-                Travelling.factors());
-        assertFalse(report.keepsCurrent());
-        assertNull(report.factors());
-        assertTrue(report.decoder().keepsIdentityAs(DType.F32));
     }
 
     @Test
@@ -265,13 +198,11 @@ class CandidateSearchTest {
                 problem.part(220, 260).rows(),
                 problem.part(260, 300).rows());
         CandidateSearch defaults = CandidateSearch.withDefaults(RANK, 60, true);
-        SearchReport together =
-                search(defaults, problem.trained(), problem, rows, problem.trained(), Travelling.dense(DType.F64));
+        SearchReport together = search(defaults, problem.trained(), problem, rows, problem.trained(), DType.F64);
         String before = System.getProperty(Cores.PROPERTY);
         System.setProperty(Cores.PROPERTY, "1");
         try {
-            SearchReport alone =
-                    search(defaults, problem.trained(), problem, rows, problem.trained(), Travelling.dense(DType.F64));
+            SearchReport alone = search(defaults, problem.trained(), problem, rows, problem.trained(), DType.F64);
             assertEquals(together.candidates(), alone.candidates());
             assertEquals(together.decoder(), alone.decoder());
             assertFalse(alone.keepsCurrent());

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
@@ -122,15 +121,6 @@ class FactorsTest {
                 assertEquals(type.rounded(own.bias()[j]), rounded.bias()[j], "the bias belongs to these weights");
             }
         }
-    }
-
-    @ParameterizedTest
-    @MethodSource("candidates")
-    void aFitInFactorsIsTheFitToWithinTheRoundingOfFloats(Candidate candidate) {
-        Matrix exact = decoder(candidate, DType.F64).weights().toMatrix();
-        DecoderFactors factors = fitted(INPUTS, candidate).factors();
-        Matrix made = factors.of(PROBLEM.trained()).weights().toMatrix();
-        assertEquals(0.0, exact.minus(made).frobeniusNorm() / exact.frobeniusNorm(), 1e-6, "seed 31");
     }
 
     @Test

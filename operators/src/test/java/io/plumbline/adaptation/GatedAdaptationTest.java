@@ -167,7 +167,7 @@ class GatedAdaptationTest {
                 gate,
                 SiteDecoders.servingTrained(problem.trained(), problem.subspace(), 3),
                 rows,
-                Travelling.dense(DType.F64));
+                DType.F64);
     }
 
     /** Returns the trained decoder's own answers to other codes, with noise. */

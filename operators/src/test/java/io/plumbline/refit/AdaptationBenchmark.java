@@ -8,7 +8,6 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.SparseCodes;
@@ -195,7 +194,7 @@ public final class AdaptationBenchmark {
                         new SwapGate(GateLimits.DEFAULTS),
                         SiteDecoders.servingTrained(trained, subspace, rank),
                         inParts(rowsOfWindow.get()),
-                        Travelling.dense(DType.F32)));
+                        DType.F32));
         if (round == 0) {
             System.out.printf(
                     "%s: %s; %s%n",

@@ -152,48 +152,6 @@ class AdapterTopologyTest {
     }
 
     @Test
-    void aRefitTravelsAsItsFactorsAndTheTrainedDecoderAsNothingLearnt() throws IOException {
-        stream.close();
-        WatchedFolder.createWide(folder, "unused:9092", "mode: auto, encoding: factored");
-        config = WatchedFolder.cooling(folder, "0s");
-        sites = WatchedFolder.sites(config);
-        stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state-factored"));
-        request(END, WatchedFolder::drifted);
-        AdaptationReport report = reports().get(0);
-        assertEquals(Outcome.PUBLISHED, report.outcome(), report::reason);
-        revert(END + 20_000);
-        List<PublishedDecoder> published = assembled(stream.read(config.topics().decoders()));
-        assertEquals(2, published.size());
-        PublishedDecoder refit = published.get(0);
-        long weights = 4L * trained().features() * trained().dimension();
-        assertTrue(refit.manifest().factored(), refit.manifest()::toString);
-        assertTrue(refit.manifest().bytes() < weights, refit.manifest()::toString);
-        assertEquals(refit.factors().of(trained()), refit.decoder());
-        assertEquals(
-                refit.decoder().sha256(), refit.manifest().sha256(), "what was judged, hashed and published is one");
-        PublishedDecoder back = published.get(1);
-        assertEquals(DecoderKind.TRAINED, back.manifest().kind());
-        assertEquals(trained().sha256(), back.manifest().sha256());
-        assertTrue(back.manifest().bytes() < 1_000, back.manifest()::toString);
-        // The same window with weights on the wire: the same decoder but for the rounding of the factors.
-        stream.close();
-        WatchedFolder.createWide(folder, "unused:9092", "mode: auto");
-        config = WatchedFolder.cooling(folder, "0s");
-        stream = new Streaming(topology(), StreamsSettings.adapter(config), folder.resolve("state-dense"));
-        request(END, WatchedFolder::drifted);
-        AdaptationReport dense = reports().get(0);
-        assertEquals(dense.candidate(), report.candidate());
-        assertEquals(dense.fvuAfter(), report.fvuAfter(), 1e-5);
-        Matrix difference = assembled(stream.read(config.topics().decoders()))
-                .get(0)
-                .decoder()
-                .weights()
-                .toMatrix()
-                .minus(refit.decoder().weights().toMatrix());
-        assertEquals(0.0, difference.frobeniusNorm(), 1e-5);
-    }
-
-    @Test
     void versionsGrowAndARevertBringsTheTrainedDecoderBackOnce() {
         request(END, WatchedFolder::drifted);
         revert(END + 10_000);

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
-import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
@@ -21,7 +20,6 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WatchedTargets;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
-import io.plumbline.topology.config.ConfigException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.AssembledDecoders;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -220,14 +218,6 @@ class TargetsAdaptationTest {
         List<Decoder> blocks = targets.joint().split(published().get(0).decoder());
         assertEquals(trained(2), blocks.get(2));
         assertNotEquals(trained(1), blocks.get(1));
-    }
-
-    @Test
-    void factorsOfSeveralTargetsAreRefusedByTheConfiguration() {
-        String message = String.valueOf(assertThrows(
-                        ConfigException.class, () -> TargetsFolder.create(folder, "unused:9092", "encoding: factored"))
-                .getMessage());
-        assertTrue(message.contains("expected adaptation: {encoding: dense} beside it"), message);
     }
 
     @Test

@@ -34,7 +34,6 @@ public final class WatchedFolder {
     public static final String SITE = "layer.a";
     public static final int WIDTH = 8;
     public static final int FEATURES = 16;
-    private static final int SILENT = 1_600;
     public static final int ROWS = 8;
     public static final int RECORDS = 16;
 
@@ -62,15 +61,7 @@ public final class WatchedFolder {
     /** @param adaptation keys of {@code adaptation}, mode among them */
     public static MonitorConfig createAdapting(Path folder, String bootstrapServers, String adaptation)
             throws IOException {
-        return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE), 0);
-    }
-
-    /**
-     * Creates a site with {@value #SILENT} features more, never active: factors of a refit then are smaller than its
-     * weights.
-     */
-    public static MonitorConfig createWide(Path folder, String bootstrapServers, String adaptation) throws IOException {
-        return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE), SILENT);
+        return create(folder, bootstrapServers, WINDOW, "", adaptation, List.of(SITE));
     }
 
     /**
@@ -81,19 +72,13 @@ public final class WatchedFolder {
      */
     public static MonitorConfig create(
             Path folder, String bootstrapServers, String window, String more, String... sites) throws IOException {
-        return create(folder, bootstrapServers, window, more, "mode: auto", List.of(sites), 0);
+        return create(folder, bootstrapServers, window, more, "mode: auto", List.of(sites));
     }
 
     private static MonitorConfig create(
-            Path folder,
-            String bootstrapServers,
-            String window,
-            String more,
-            String adaptation,
-            List<String> sites,
-            int silent)
+            Path folder, String bootstrapServers, String window, String more, String adaptation, List<String> sites)
             throws IOException {
-        writeExplainer(Files.createDirectories(folder.resolve("explainer")), silent);
+        writeExplainer(Files.createDirectories(folder.resolve("explainer")));
         Explainer explainer = Explainer.read(folder.resolve("explainer"));
         BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(4), List.of());
         for (int record = 0; record < 4 * RECORDS; record++) {
@@ -179,15 +164,9 @@ public final class WatchedFolder {
         return rows;
     }
 
-    private static void writeExplainer(Path folder, int silent) throws IOException {
-        int features = FEATURES + silent;
-        Matrix encoder = Matrix.zeros(WIDTH, features);
-        Matrix decoder = Matrix.zeros(features, WIDTH);
-        double[] bias = new double[features];
-        for (int j = FEATURES; j < features; j++) {
-            bias[j] = -1.0;
-            decoder.set(j, j % 4, 0.01 * (1 + j % 3));
-        }
+    private static void writeExplainer(Path folder) throws IOException {
+        Matrix encoder = Matrix.zeros(WIDTH, FEATURES);
+        Matrix decoder = Matrix.zeros(FEATURES, WIDTH);
         for (int j = 0; j < WIDTH; j++) {
             double strength = j < 4 ? 1.0 : 0.2;
             encoder.set(j, j, 1.0);
@@ -197,13 +176,13 @@ public final class WatchedFolder {
         }
         SafetensorsWriter.create()
                 .add("W_enc", DType.F32, encoder)
-                .addVector("b_enc", DType.F32, bias)
+                .addVector("b_enc", DType.F32, new double[FEATURES])
                 .add("W_dec", DType.F32, decoder)
                 .addVector("b_dec", DType.F32, new double[WIDTH])
                 .writeTo(folder.resolve("sae_weights.safetensors"));
         Files.writeString(folder.resolve("cfg.json"), """
                 {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
                  "normalize_activations": "none"}
-                """.formatted(WIDTH, features));
+                """.formatted(WIDTH, FEATURES));
     }
 }

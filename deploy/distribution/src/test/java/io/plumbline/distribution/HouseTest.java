@@ -50,7 +50,6 @@ class HouseTest {
             "explainer",
             "activity",
             "geometry",
-            "factored",
             "refit",
             "adaptation",
             "attribution",

@@ -7,7 +7,6 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -83,7 +82,7 @@ final class LiveRefits {
                 new SwapGate(GateLimits.DEFAULTS),
                 SiteDecoders.servingTrained(explainer.decoder(), ExplainerSubspace.of(explainer.decoder(), rank), rank),
                 rows,
-                Travelling.dense(DType.F32));
+                DType.F32);
     }
 
     static SampleRows rows(Explainer explainer, SiteStudy.Requests requests) {

@@ -7,7 +7,6 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.TopKEncoder;
@@ -106,7 +105,7 @@ record RefitProcess(int d, int features, int rank, int rows, String heap) {
                     new SwapGate(GateLimits.DEFAULTS),
                     SiteDecoders.servingTrained(trained, subspace, rank),
                     split,
-                    Travelling.dense(DType.F32));
+                    DType.F32);
         };
     }
 

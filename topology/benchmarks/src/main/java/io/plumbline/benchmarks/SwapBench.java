@@ -4,7 +4,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
@@ -15,6 +14,7 @@ import java.util.Locale;
  */
 final class SwapBench {
 
+    private static final String VARIANT = "as weights";
     private static final String PER_MINUTE = "swaps/min";
     private static final double SECONDS_A_MINUTE = 60.0;
 
@@ -22,23 +22,11 @@ final class SwapBench {
     private final Findings findings;
     private final int rounds;
 
-    /** @param rounds swaps that count of each way; one before them shows what the first costs */
+    /** @param rounds swaps that count; one before them shows what the first costs */
     SwapBench(PipelineBench pipeline, Findings findings, int rounds) {
         this.pipeline = pipeline;
         this.findings = findings;
         this.rounds = rounds;
-    }
-
-    /** The form in which a decoder travels. */
-    private enum Way {
-        FACTORS("as factors"),
-        WEIGHTS("as weights");
-
-        private final String words;
-
-        Way(String words) {
-            this.words = words;
-        }
     }
 
     void run(SwapSite.Size size) throws IOException, InterruptedException {
@@ -46,19 +34,14 @@ final class SwapBench {
         findings.next(what + ": writing a dictionary and a baseline");
         Path folder = Files.createDirectories(pipeline.root().resolve("swap-%d".formatted(size.d())));
         SwapSite site = SwapSite.write(folder, size);
-        List<Measurement> measured = new ArrayList<>();
-        for (Way way : Way.values()) {
-            findings.next(what + ", " + way.words);
-            double[] rates = rates(site, way, what);
-            measured.add(Measurement.of(what, way.words, PER_MINUTE, rates));
-        }
-        findings.add(measured);
+        findings.next(what + ", " + VARIANT);
+        findings.add(List.of(Measurement.of(what, VARIANT, PER_MINUTE, rates(site, what))));
     }
 
-    private double[] rates(SwapSite site, Way way, String what) throws IOException, InterruptedException {
-        MonitorConfig config = site.config(pipeline.bootstrapServers(), pipeline.nextRun(), way == Way.FACTORS);
+    private double[] rates(SwapSite site, String what) throws IOException, InterruptedException {
+        MonitorConfig config = site.config(pipeline.bootstrapServers(), pipeline.nextRun());
         SwapRun.Swap[] swaps = new SwapRun(site, config, pipeline.bootstrapServers()).swaps(1 + rounds);
-        note(what + ", " + way.words, swaps);
+        note(what + ", " + VARIANT, swaps);
         return Arrays.stream(swaps)
                 .skip(1)
                 .mapToDouble(swap -> SECONDS_A_MINUTE / swap.fromVerdict())

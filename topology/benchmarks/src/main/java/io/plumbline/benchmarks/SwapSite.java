@@ -133,7 +133,7 @@ final class SwapSite {
      * Returns the configuration of a monitor and adapter with every window a drifted one that is fitted by itself, and
      * a gate that lets pass what reconstructs better.
      */
-    MonitorConfig config(String bootstrapServers, String run, boolean factored) {
+    MonitorConfig config(String bootstrapServers, String run) {
         return MonitorConfig.parse(
                 """
                 application_id: %1$s
@@ -174,17 +174,7 @@ final class SwapSite {
                       max_norm_ratio: 1000
                       max_id_cost: 1000
                       pooled_rows: %4$d
-                      encoding: %7$s
-                """.formatted(
-                                run,
-                                bootstrapServers,
-                                WINDOW_MS,
-                                SAMPLED_ROWS,
-                                SITE,
-                                size.rank(),
-                                factored ? "factored" : "dense"),
-                "bench.yaml",
-                folder);
+                """.formatted(run, bootstrapServers, WINDOW_MS, SAMPLED_ROWS, SITE, size.rank()), "bench.yaml", folder);
     }
 
     /** Computes once what does not depend on windows. */

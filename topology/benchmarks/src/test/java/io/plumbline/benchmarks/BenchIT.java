@@ -50,7 +50,7 @@ class BenchIT {
             "stalls of ingestion, d = 32, windows of 1 s",
             "garbage collector, d = 32, windows of 1 s, refits of 32 x 128 beside",
             "drift to decoder, 64 x 1,024, r = 4",
-            "as factors: seconds from the verdict (of them the refit; processor time meanwhile; from the last row)"
+            "as weights: seconds from the verdict (of them the refit; processor time meanwhile; from the last row)"
         }) {
             assertTrue(shell.out().contains(line), line + " is not in\n" + shell.out());
         }

@@ -6,7 +6,6 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
@@ -122,7 +121,7 @@ final class Refits {
                 new SwapGate(GateLimits.DEFAULTS),
                 SiteDecoders.servingTrained(trained, subspace, rank),
                 rows,
-                Travelling.dense(DType.F32));
+                DType.F32);
         String chosen = adaptation.search().best().candidate().describe();
         if (!adaptation.publishes()) {
             String refused = adaptation.decision().tests().stream()

@@ -2,7 +2,6 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import java.time.Duration;
@@ -17,7 +16,7 @@ import java.util.stream.Stream;
  * @param limits what a refit has to stay within to be published
  * @param validationShare share of the sampled requests kept to choose on, and as many again to judge on, in (0, 0.5)
  * @param selectBy what candidates are chosen by
- * @param travelling how the decoder is published
+ * @param dtype the type in which refitted decoders are published
  * @param pooledRows the most rows of consecutive drifted windows that a refit is made of and judged on
  * @param pooledAge rows of windows that end longer before the newest are left out, event time
  */
@@ -26,7 +25,7 @@ public record AdaptationSettings(
         GateLimits limits,
         double validationShare,
         SelectBy selectBy,
-        Travelling travelling,
+        DType dtype,
         int pooledRows,
         Duration pooledAge) {
 
@@ -67,26 +66,14 @@ public record AdaptationSettings(
      * the gate.
      */
     public DType revertType(Decoder trained) {
-        return Stream.of(travelling.dtype(), DType.F32)
+        return Stream.of(dtype, DType.F32)
                 .filter(trained::keepsIdentityAs)
                 .findFirst()
                 .orElse(DType.F64);
     }
 
-    /** Returns whether the trained decoder returns without any number: it is what factors with nothing learnt make. */
-    boolean returnsAsFactors(Decoder trained) {
-        return travelling.factored() && revertType(trained) == DType.F32;
-    }
-
-    /** The types in which decoders of this site may travel as k x d weights; none where each has factors. */
-    public Set<DType> weightTypes(Decoder trained) {
-        Set<DType> types = EnumSet.noneOf(DType.class);
-        if (!travelling.factored()) {
-            types.add(travelling.dtype());
-        }
-        if (!returnsAsFactors(trained)) {
-            types.add(revertType(trained));
-        }
-        return types;
+    /** Returns the types in which decoders of this site may travel. */
+    public Set<DType> types(Decoder trained) {
+        return EnumSet.of(dtype, revertType(trained));
     }
 }

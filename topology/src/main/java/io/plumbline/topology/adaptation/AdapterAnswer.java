@@ -1,7 +1,6 @@
 package io.plumbline.topology.adaptation;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.wire.DType;
 import java.util.Map;
@@ -28,25 +27,23 @@ public record AdapterAnswer(
      *
      * @param version higher than every one before it; candidates are counted by themselves; 0 until it has one
      * @param dtype the type its weights have
-     * @param factors what it is made of, where it travels as factors; null where its weights travel
      */
     public record Publication(
             long version,
             DecoderKind kind,
             Decoder decoder,
             DType dtype,
-            @Nullable DecoderFactors factors,
             Map<String, String> lineage,
             String parentSha256) {
 
         /** Returns this decoder as the given version of a kind. */
         Publication as(DecoderKind newKind, long newVersion) {
-            return new Publication(newVersion, newKind, decoder, dtype, factors, lineage, parentSha256);
+            return new Publication(newVersion, newKind, decoder, dtype, lineage, parentSha256);
         }
 
         /** Returns this decoder with another lineage. */
         Publication with(Map<String, String> newLineage) {
-            return new Publication(version, kind, decoder, dtype, factors, newLineage, parentSha256);
+            return new Publication(version, kind, decoder, dtype, newLineage, parentSha256);
         }
     }
 

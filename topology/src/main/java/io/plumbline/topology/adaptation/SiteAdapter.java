@@ -77,7 +77,7 @@ record SiteAdapter(
         SwapDesk.Trained returning = (version, lineage) -> {
             Decoder trained = targets.trained();
             return new Publication(
-                    version, DecoderKind.TRAINED, trained, settings.revertType(trained), null, lineage, sha256);
+                    version, DecoderKind.TRAINED, trained, settings.revertType(trained), lineage, sha256);
         };
         return new SiteAdapter(
                 blocks,

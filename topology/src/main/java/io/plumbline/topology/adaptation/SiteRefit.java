@@ -10,7 +10,6 @@ import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.moments.CleanRequests;
 import io.plumbline.moments.DistinctRequests;
@@ -47,7 +46,6 @@ final class SiteRefit {
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
     private final DType revertType;
-    private final @Nullable DecoderFactors revertFactors;
 
     /** Holds what a refit needs of the rows that the baseline keeps. */
     private record CleanTraffic(BaselineRows rows, CleanRequests requests) {
@@ -88,8 +86,6 @@ final class SiteRefit {
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
         this.revertType = settings.revertType(explainer.decoder());
-        this.revertFactors =
-                settings.returnsAsFactors(explainer.decoder()) ? DecoderFactors.ofTrained(explainer.decoder()) : null;
     }
 
     /**
@@ -136,7 +132,7 @@ final class SiteRefit {
                 new SwapGate(limits, gate == null ? null : gate.judge(split, pool.whole())),
                 new SiteDecoders(explainer.decoder(), trainedSubspace, current, rank),
                 rows,
-                settings.travelling());
+                settings.dtype());
         AdaptationReport report = report(request, pool, rows, adaptation, seconds(begin));
         return adaptation.publishes()
                 ? new AdapterAnswer(report, publication(report, adaptation.search()), null, null)
@@ -145,13 +141,7 @@ final class SiteRefit {
 
     private Publication publication(AdaptationReport report, SearchReport search) {
         return new Publication(
-                0,
-                DecoderKind.ADAPTED,
-                search.decoder(),
-                settings.travelling().dtype(),
-                search.factors(),
-                Lineage.of(report, search),
-                parentSha256);
+                0, DecoderKind.ADAPTED, search.decoder(), settings.dtype(), Lineage.of(report, search), parentSha256);
     }
 
     private AdaptationReport report(
@@ -230,8 +220,7 @@ final class SiteRefit {
 
     /** Returns the trained decoder, to be published as a version. */
     Publication trained(long version, Map<String, String> lineage) {
-        return new Publication(
-                version, DecoderKind.TRAINED, explainer.decoder(), revertType, revertFactors, lineage, parentSha256);
+        return new Publication(version, DecoderKind.TRAINED, explainer.decoder(), revertType, lineage, parentSha256);
     }
 
     /** Returns the answer to a request that cannot be carried out. */

@@ -53,13 +53,12 @@ final class TargetsRefit {
      */
     record Answers(Map<Block, AdapterAnswer> blocks, AdapterAnswer all) {}
 
-    /** @param settings of the site, whose decoders travel as weights */
     TargetsRefit(
             String site, List<Block> blocks, JointDecoder joint, AdaptationSettings settings, String parentSha256) {
         this.site = site;
         this.blocks = List.copyOf(blocks);
         this.joint = joint;
-        this.dtype = settings.travelling().dtype();
+        this.dtype = settings.dtype();
         this.parentSha256 = parentSha256;
     }
 
@@ -190,7 +189,7 @@ final class TargetsRefit {
             }
         });
         return new Publication(
-                0, DecoderKind.ADAPTED, joint.join(decoders), travelling(unchanged), null, lineage, parentSha256);
+                0, DecoderKind.ADAPTED, joint.join(decoders), travelling(unchanged), lineage, parentSha256);
     }
 
     /** Returns the type in which all travel: the configured one, or a wider one where a block that stays needs it. */

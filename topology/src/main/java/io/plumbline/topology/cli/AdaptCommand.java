@@ -10,7 +10,6 @@ import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SearchReport;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
@@ -330,7 +329,7 @@ final class AdaptCommand implements Callable<Integer> {
                     new SwapGate(GateLimits.DEFAULTS, judge),
                     SiteDecoders.servingTrained(trained.decoder(), subspace, rank),
                     rows,
-                    Travelling.dense(written()));
+                    written());
         }
         if (adaptation.search().keepsCurrent()) {
             throw new IllegalStateException(

@@ -27,8 +27,6 @@ record DecoderListing(
             for (Found found = reading.next(); !(found instanceof Found.CaughtUp); found = reading.next()) {
                 if (found instanceof Found.Published published) {
                     listing.put(published.decoder().manifest());
-                } else if (found instanceof Found.Listed listed) {
-                    listing.put(listed.manifest());
                 } else if (found instanceof Found.Told told) {
                     listing.states.put(told.site(), told.state());
                 } else {

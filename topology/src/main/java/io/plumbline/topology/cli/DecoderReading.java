@@ -2,7 +2,6 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.emission.DecoderListener;
-import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -18,8 +17,6 @@ final class DecoderReading implements AutoCloseable, DecoderListener {
     /** An event that the subscriber found. */
     sealed interface Found {
         record Published(PublishedDecoder decoder) implements Found {}
-
-        record Listed(DecoderManifest manifest) implements Found {}
 
         record Refused(String site, long version, String reason) implements Found {}
 
@@ -68,11 +65,6 @@ final class DecoderReading implements AutoCloseable, DecoderListener {
     @Override
     public void onDecoder(PublishedDecoder decoder) {
         put(new Found.Published(decoder));
-    }
-
-    @Override
-    public void onListed(DecoderManifest manifest) {
-        put(new Found.Listed(manifest));
     }
 
     @Override

@@ -62,14 +62,7 @@ final class DecodersShowCommand implements Callable<Integer> {
         out.printf(ROW, "kind", manifest.kind());
         out.printf(ROW, "parent_sha256", manifest.parentSha256());
         out.printf(ROW, "sha256", manifest.sha256());
-        out.printf(
-                ROW,
-                "travels_as",
-                String.format(
-                        Locale.ROOT,
-                        "%.1f MB %s",
-                        manifest.bytes() / 1e6,
-                        manifest.factored() ? "factors" : "weights"));
+        out.printf(ROW, "travels_as", String.format(Locale.ROOT, "%.1f MB weights", manifest.bytes() / 1e6));
         manifest.lineage().forEach((key, value) -> out.printf(ROW, key, value));
     }
 }

@@ -253,9 +253,7 @@ public final class ConfigCheck {
         }
         List<Site> checked = new ArrayList<>(sites);
         groups.forEach((group, blocks) -> {
-            DType dtype = Objects.requireNonNull(config.adaptationOf(group))
-                    .travelling()
-                    .dtype();
+            DType dtype = Objects.requireNonNull(config.adaptationOf(group)).dtype();
             String refusal = TargetsSize.refusal(
                     blocks.stream()
                             .map(block -> Objects.requireNonNull(block.explainer()))
@@ -379,11 +377,10 @@ public final class ConfigCheck {
      * returns.
      */
     private static void checkSize(AdaptationSettings adaptation, Decoder trained, List<String> problems) {
-        for (DType dtype : adaptation.weightTypes(trained)) {
+        for (DType dtype : adaptation.types(trained)) {
             String refusal = DecoderEmitter.refusal(trained.features(), trained.dimension(), dtype);
             if (refusal != null) {
-                problems.add("adaptation.dtype = %s: %s"
-                        .formatted(adaptation.travelling().dtype(), refusal));
+                problems.add("adaptation.dtype = %s: %s".formatted(adaptation.dtype(), refusal));
             }
         }
     }

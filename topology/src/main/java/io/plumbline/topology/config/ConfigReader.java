@@ -141,7 +141,7 @@ final class ConfigReader {
             if (read != null) {
                 SiteReader.requireModel(adaptationNode, adaptation, read);
             }
-            List<Integer> targets = TargetsReader.read(node, adaptation);
+            List<Integer> targets = TargetsReader.read(node);
             List<String> watched = targets.isEmpty()
                     ? List.of(site)
                     : targets.stream()

@@ -2,7 +2,6 @@ package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.WindowBehaviour;
 import io.plumbline.calibration.AlarmLaw;
@@ -49,11 +48,6 @@ final class SiteReader {
     private static final double LEAST_DISCOVERY_RATE = 1e-6;
     private static final Duration DEFAULT_RUN_LENGTH = Duration.ofDays(90);
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
-
-    private enum Encoding {
-        DENSE,
-        FACTORED
-    }
 
     private enum Profile {
         AUTO,
@@ -246,13 +240,12 @@ final class SiteReader {
                 node.real("changed_features", standard.changedFeatures(), 0.0, 1.0),
                 node.real("max_id_cost", standard.maximumIdCost(), 0.0, Double.MAX_VALUE));
         double validation = node.real("validation_share", DEFAULT_VALIDATION_SHARE, 0.05, 0.4);
-        DType dtype = node.parsed("dtype", DType.F32, SiteReader::decoderType);
         return new AdaptationSettings(
                 profile,
                 limits,
                 validation,
                 selectBy(node, profile),
-                travelling(node, dtype),
+                node.parsed("dtype", DType.F32, SiteReader::decoderType),
                 pooledRows(node),
                 node.duration("pooled_age", AdaptationSettings.DEFAULT_POOLED_AGE));
     }
@@ -281,20 +274,6 @@ final class SiteReader {
     private int pooledRows(ConfigNode node) {
         int least = Math.max(2, sampleRows);
         return node.integer("pooled_rows", Math.max(AdaptationSettings.DEFAULT_POOLED_ROWS, least), least);
-    }
-
-    private static Travelling travelling(ConfigNode node, DType dtype) {
-        if (node.choice("encoding", Encoding.DENSE, Encoding.class) == Encoding.DENSE) {
-            return Travelling.dense(dtype);
-        }
-        if (dtype != DType.F32) {
-            node.problem(
-                    "encoding",
-                    "factored",
-                    "expected only with dtype: f32, not %s: factors are float32 numbers and make float32 weights"
-                            .formatted(dtype.name().toLowerCase(Locale.ROOT)));
-        }
-        return Travelling.factors();
     }
 
     private static AdaptationProfile profile(ConfigNode node) {

@@ -1,7 +1,6 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.explainer.GivenReconstructions;
-import io.plumbline.topology.adaptation.AdaptationSettings;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -19,9 +18,8 @@ final class TargetsReader {
      * Returns the layers in the order of the file; none for a site with one target.
      *
      * @param node the site's
-     * @param adaptation how the site is refitted, where it is
      */
-    static List<Integer> read(ConfigNode node, AdaptationSettings adaptation) {
+    static List<Integer> read(ConfigNode node) {
         if (!node.has("targets")) {
             return List.of();
         }
@@ -45,12 +43,6 @@ final class TargetsReader {
         }
         if (new HashSet<>(targets).size() < targets.size()) {
             node.problem("targets", targets, "expected every layer once");
-        }
-        if (adaptation.travelling().factored()) {
-            node.problem(
-                    "targets",
-                    targets,
-                    "expected adaptation: {encoding: dense} beside it: one decoder of all targets travels as weights");
         }
         for (String key : OF_ONE_TARGET) {
             if (node.has(key)) {

@@ -1,7 +1,6 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.linalg.Weights;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
 import io.plumbline.wire.DType;
@@ -11,63 +10,27 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the decoder of an artefact whose bytes are those its manifest names: reads its weights, or makes them of its
- * factors and the trained decoder, unless this process holds it already.
+ * Reads the decoder of an artefact whose bytes are those its manifest names, unless this process holds it already.
  *
- * <p><b>Memory:</b> the decoder; for factors beside it four times their bytes, of which two stay with it.
+ * <p><b>Memory:</b> the decoder.
  */
 final class ArtefactReader {
 
     private final HeldDecoders held;
 
-    /** @param held what need not be made again */
+    /** @param held what need not be read again */
     ArtefactReader(HeldDecoders held) {
         this.held = held;
     }
 
     /** Throws {@link IllegalArgumentException} when the artefact is not a decoder such as {@code parent}. */
     PublishedDecoder read(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
-        if (!manifest.factored()) {
-            return weights(blob, manifest, parent);
-        }
-        Decoder trained = parent == null ? null : parent.trained();
-        if (trained == null) {
-            throw new IllegalArgumentException(
-                    "it travels as factors of the trained decoder, and only the SHA-256 of that is held here;"
-                            + " subscribe with the trained decoder itself (DecoderSubscription.of), or have it"
-                            + " published with adaptation.encoding: dense");
-        }
-        return made(blob, trained, manifest);
-    }
-
-    private PublishedDecoder made(Safetensors blob, Decoder trained, DecoderManifest manifest) {
-        try {
-            DecoderFactors factors = FactorTensors.read(blob, trained);
-            Decoder decoder = held.of(manifest, () -> verified(factors.of(trained), manifest));
-            return new PublishedDecoder(manifest, decoder, DType.F32, factors);
-        } catch (ArithmeticException e) {
-            throw new IllegalArgumentException("its factors make no decoder: " + e.getMessage(), e);
-        } catch (OutOfMemoryError e) {
-            throw noRoom(List.of((long) trained.features(), (long) trained.dimension()), DType.F32, e);
-        }
-    }
-
-    private static Decoder verified(Decoder decoder, DecoderManifest manifest) {
-        String sha256 = decoder.sha256();
-        if (!sha256.equals(manifest.sha256())) {
-            throw new IllegalArgumentException("the decoder made of its factors has sha256 %s, its manifest says %s"
-                    .formatted(sha256, manifest.sha256()));
-        }
-        return decoder;
-    }
-
-    private PublishedDecoder weights(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
         Tensor weights = blob.tensor(DecoderArtefact.WEIGHTS);
         Tensor bias = blob.tensor(DecoderArtefact.BIAS);
         requireShapes(weights, bias, parent);
         try {
-            Decoder decoder = held.of(manifest, () -> finite(weights, bias));
-            return new PublishedDecoder(manifest, decoder, weights.dtype(), null);
+            Decoder decoder = held.of(manifest.sha256(), () -> finite(weights, bias));
+            return new PublishedDecoder(manifest, decoder, weights.dtype());
         } catch (OutOfMemoryError e) {
             throw noRoom(weights.shape(), weights.dtype(), e);
         }

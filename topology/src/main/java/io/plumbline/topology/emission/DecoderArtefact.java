@@ -1,7 +1,6 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.wire.ByteSink;
 import io.plumbline.wire.DType;
@@ -13,9 +12,6 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.Map;
-import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ForkJoinTask;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The safetensors blob of a decoder that travels, never in memory as a whole: one pass over the weights hashes it,
@@ -31,11 +27,7 @@ final class DecoderArtefact {
     private final SafetensorsWriter writer;
     private final long bytes;
 
-    /** The decoder its factors make; null where it holds the weights. */
-    private final @Nullable Decoder made;
-
-    private DecoderArtefact(SafetensorsWriter writer, @Nullable Decoder made) {
-        this.made = made;
+    private DecoderArtefact(SafetensorsWriter writer) {
         this.writer = writer;
         this.bytes = writer.bytes();
     }
@@ -45,34 +37,19 @@ final class DecoderArtefact {
         lineage.forEach(writer::metadata);
         writer.add(WEIGHTS, dtype, decoder.weights());
         writer.addVector(BIAS, dtype, decoder.bias());
-        return new DecoderArtefact(writer, null);
+        return new DecoderArtefact(writer);
     }
 
-    /** @param made the decoder the factors make, whose identity readers compare */
-    static DecoderArtefact of(DecoderFactors factors, Decoder made, Map<String, String> lineage) {
-        SafetensorsWriter writer = SafetensorsWriter.create();
-        lineage.forEach(writer::metadata);
-        FactorTensors.add(factors, writer);
-        return new DecoderArtefact(writer, made);
-    }
-
-    /** Returns what a reader must know of it; one pass to hash it, for factors another over the decoder they make. */
+    /** Returns what a reader must know of it; one pass to hash it. */
     DecoderManifest manifest(
             String site, long version, DecoderKind kind, String parentSha256, Map<String, String> lineage) {
-        boolean factored = made != null;
-        Decoder decoder = made;
-        ForkJoinTask<String> identity =
-                decoder == null ? null : ForkJoinPool.commonPool().submit(decoder::sha256);
-        String sha256 = sha256();
         return new DecoderManifest(
-                factored ? DecoderManifest.SCHEMA : DecoderManifest.WEIGHTS_SCHEMA,
+                DecoderManifest.SCHEMA,
                 site,
                 version,
                 kind,
-                factored ? DecoderManifest.FACTORED : null,
                 parentSha256,
-                identity == null ? sha256 : identity.join(),
-                factored ? sha256 : null,
+                sha256(),
                 bytes,
                 DecoderChunk.chunksOf(bytes),
                 lineage);

@@ -16,9 +16,8 @@ import org.jspecify.annotations.Nullable;
  * unfinished versions wait: no Kafka.
  *
  * <p>A version is handed out only when its manifest stands after all its chunks, every chunk carries its version and
- * the index of its key, length and SHA-256 fit, the parent is the expected one, the numbers are finite, what factors
- * make has the SHA-256 the publisher found, and the version is higher than the last. Anything else is a named refusal,
- * and what was handed out before stays valid.
+ * the index of its key, length and SHA-256 fit, the parent is the expected one, the numbers are finite, and the version
+ * is higher than the last. Anything else is a named refusal, and what was handed out before stays valid.
  *
  * <p><b>Memory:</b> a decoder while it is handed out, nothing before. <b>Disk:</b> the chunks of at most one version
  * per site and {@value #MOST_UNFINISHED} sites, within the {@link DecoderSubscription}'s caps.
@@ -35,9 +34,6 @@ final class DecoderAssembler implements AutoCloseable {
 
         /** Says that a version is complete. */
         record Complete(PublishedDecoder decoder) implements Step {}
-
-        /** Says that a version is complete, and that there is no trained decoder to make it of its factors. */
-        record Listed(DecoderManifest manifest) implements Step {}
 
         /** Says where the adapter stands with a site. */
         record Told(String site, SwapState state) implements Step {}
@@ -57,7 +53,7 @@ final class DecoderAssembler implements AutoCloseable {
     private final Map<String, DecoderManifest> served = new HashMap<>();
     private final Set<String> torn = new HashSet<>();
 
-    /** @param held decoders that need not be made again */
+    /** @param held decoders that need not be read again */
     DecoderAssembler(DecoderSubscription subscription, HeldDecoders held) {
         this.subscription = subscription;
         this.reader = new ArtefactReader(held);
@@ -161,9 +157,7 @@ final class DecoderAssembler implements AutoCloseable {
             if (reason != null || closing == null) {
                 return new Step.Refused(site, version, String.valueOf(reason));
             }
-            Step complete = manifest.factored() && subscription.parents() == null
-                    ? new Step.Listed(manifest)
-                    : new Step.Complete(closing.decode(reader, manifest, subscription.parent(site)));
+            Step complete = new Step.Complete(closing.decode(reader, manifest, subscription.parent(site)));
             served.put(site, manifest);
             torn.remove(site);
             return complete;
@@ -189,19 +183,15 @@ final class DecoderAssembler implements AutoCloseable {
             return "it has %d bytes, at most %d are taken for this site"
                     .formatted(manifest.bytes(), subscription.largestArtefact(site));
         }
-        if (manifest.factored() && parent != null && manifest.bytes() > parent.largestFactors()) {
-            return "its factors have %d bytes, more than the decoder they make: at most %d are taken for this site"
-                    .formatted(manifest.bytes(), parent.largestFactors());
-        }
         String incomplete = open == null ? PendingVersion.missing(0, manifest) : open.incomplete(manifest);
         if (incomplete != null || open == null) {
             torn.add(site);
             return incomplete;
         }
         String sha256 = open.sha256();
-        return sha256.equals(manifest.sha256OfArtefact())
+        return sha256.equals(manifest.sha256())
                 ? null
-                : "its bytes have sha256 %s, its manifest says %s".formatted(sha256, manifest.sha256OfArtefact());
+                : "its bytes have sha256 %s, its manifest says %s".formatted(sha256, manifest.sha256());
     }
 
     private long servedVersion(String site) {

@@ -1,7 +1,6 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
@@ -71,7 +70,7 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
     }
 
     /**
-     * Returns why a decoder cannot be published as weights, or null when it can: to be asked before anything starts.
+     * Returns why a decoder cannot be published, or null when it can: to be asked before anything starts.
      *
      * @param dtype of the weights
      */
@@ -79,7 +78,7 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
         long bytes = dtype.bytes() * ((long) features * dimension + dimension) + DecoderSubscription.LARGEST_HEADER;
         return bytes <= DecoderManifest.LARGEST_ARTEFACT
                 ? null
-                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write adaptation.encoding: factored, a narrower adaptation.dtype, or adaptation.mode: observe"
+                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write a narrower adaptation.dtype or adaptation.mode: observe"
                         .formatted(features, dimension, bytes, dtype, DecoderManifest.LARGEST_ARTEFACT);
     }
 
@@ -119,11 +118,8 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
         metadata.put("version", Long.toString(version));
         metadata.put("kind", publication.kind().label());
         metadata.put("parent_sha256", publication.parentSha256());
-        DecoderFactors factors = publication.factors();
-        DecoderArtefact artefact = factors == null
-                ? DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata)
-                : DecoderArtefact.of(factors, publication.decoder(), metadata);
-        // The manifest comes last: its hashes, which one core takes as long for as sending does, are made meanwhile.
+        DecoderArtefact artefact = DecoderArtefact.of(publication.decoder(), publication.dtype(), metadata);
+        // The manifest comes last: its hash, which one core takes as long for as sending does, is made meanwhile.
         ForkJoinTask<DecoderManifest> hashed = ForkJoinPool.commonPool()
                 .submit(() ->
                         artefact.manifest(name, version, publication.kind(), publication.parentSha256(), metadata));
@@ -133,16 +129,16 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
             forward(new DecoderKey(name, surplus).encode(), null, record, decoders);
         }
         DecoderManifest manifest = hashed.join();
-        if (factors != null || isReadAsItIs(publication)) {
-            HeldDecoders.OF_THIS_PROCESS.hold(manifest, publication.decoder());
+        if (isReadAsItIs(publication)) {
+            HeldDecoders.OF_THIS_PROCESS.hold(manifest.sha256(), publication.decoder());
         }
         forward(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
         versions.put(name, manifest.encode());
     }
 
     /**
-     * Returns whether a reader of the weights finds these numbers and has nothing against them: what is rounded as it
-     * travels, or is not finite, it takes from the topic.
+     * Returns whether a reader finds these numbers and has nothing against them: what is rounded as it travels, or is not
+     * finite, it takes from the topic.
      */
     private static boolean isReadAsItIs(Publication publication) {
         Decoder decoder = publication.decoder();

@@ -8,12 +8,6 @@ public interface DecoderListener {
     /** Takes a newer, complete and verified decoder; never a torn one. An exception stops the subscriber. */
     void onDecoder(PublishedDecoder decoder);
 
-    /**
-     * Takes a newer version whose artefact is whole, in factors, for a subscription to everything: without the trained
-     * decoder it makes none, and {@link #onDecoder} is not called.
-     */
-    default void onListed(DecoderManifest manifest) {}
-
     /** The adapter says where it stands with the site: pinned, or a candidate that waits. */
     default void onSwapState(String site, SwapState state) {}
 

@@ -1,53 +1,36 @@
 package io.plumbline.topology.emission;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.report.Json;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Tells what a reader must know of a published decoder before it trusts it. On the topic: JSON with snake-case keys.
  *
- * <p>Schema 2 is that of factors. Who knows schema 1 alone refuses it by its number; who does not look at the number
- * finds an artefact whose SHA-256 is not {@code sha256}, and passes it over.
- *
- * @param schema version of this record: 1 for weights, 2 for factors
+ * @param schema version of this record, {@value #SCHEMA}
  * @param version grows by one with every publication for the site; 1 to 2^53 - 1
  * @param kind {@code adapted}, {@code trained} for a revert, or {@code candidate}
- * @param encoding {@link #FACTORED}; null for weights
  * @param parentSha256 {@link io.plumbline.explainer.Decoder#sha256()} of the trained decoder it was made from
- * @param sha256 of weights the SHA-256 of the artefact, hexadecimal; of factors {@link
- *     io.plumbline.explainer.Decoder#sha256()} of the decoder that is made of them
- * @param artefactSha256 of factors the SHA-256 of the artefact; null for weights
+ * @param sha256 SHA-256 of the artefact, hexadecimal
  * @param bytes length of the artefact
  * @param chunks number of chunk records
  * @param lineage window, rows, hyper-parameters, and gap and FVU before and after on held-out rows, as in the artefact
  */
-@JsonInclude(JsonInclude.Include.NON_NULL)
 public record DecoderManifest(
         int schema,
         String site,
         long version,
         DecoderKind kind,
-        @Nullable String encoding,
         String parentSha256,
         String sha256,
-        @Nullable String artefactSha256,
         long bytes,
         int chunks,
         Map<String, String> lineage) {
 
-    /** The schema of an artefact that holds the weights. */
-    static final int WEIGHTS_SCHEMA = 1;
-
-    /** The newest schema: of an artefact that holds what the weights are made of. */
-    static final int SCHEMA = 2;
-
-    /** The encoding of {@link #SCHEMA}. */
-    public static final String FACTORED = "factored";
+    /** The version of this record. */
+    static final int SCHEMA = 1;
 
     /** The largest version: JSON numbers are exact up to here in every language. */
     static final long LARGEST_VERSION = (1L << 53) - 1;
@@ -64,19 +47,9 @@ public record DecoderManifest(
         if (site.chars().anyMatch(Character::isISOControl)) {
             throw new IllegalArgumentException("manifest with control characters in its site");
         }
-        if (schema != WEIGHTS_SCHEMA && schema != SCHEMA) {
-            throw new IllegalArgumentException("manifest of schema %d, expected %d or %d; a newer Plumbline reads it"
-                    .formatted(schema, WEIGHTS_SCHEMA, SCHEMA));
-        }
-        String expected = schema == SCHEMA ? FACTORED : null;
-        if (!Objects.equals(encoding, expected) || (artefactSha256 == null) != (expected == null)) {
+        if (schema != SCHEMA) {
             throw new IllegalArgumentException(
-                    "manifest of schema %d with encoding %s and artefact_sha256 %s: expected %s"
-                            .formatted(
-                                    schema,
-                                    encoding,
-                                    artefactSha256,
-                                    expected == null ? "neither" : "%s and a SHA-256".formatted(expected)));
+                    "manifest of schema %d, expected %d; a newer Plumbline reads it".formatted(schema, SCHEMA));
         }
         if (version < 1 || version > LARGEST_VERSION) {
             throw new IllegalArgumentException(
@@ -101,16 +74,6 @@ public record DecoderManifest(
     /** Returns whether it only waits for approval. */
     public boolean waits() {
         return DecoderKey.siteOfCandidates(site) != null;
-    }
-
-    /** Returns whether the artefact holds what the weights are made of, and not the weights. */
-    public boolean factored() {
-        return schema == SCHEMA;
-    }
-
-    /** Returns the SHA-256 of the artefact's bytes. */
-    public String sha256OfArtefact() {
-        return artefactSha256 == null ? sha256 : artefactSha256;
     }
 
     byte[] encode() {

@@ -33,8 +33,7 @@ import org.slf4j.LoggerFactory;
  * <p>It reads the compacted topic from its beginning with {@code read_committed} and without a consumer group, so every
  * subscriber sees every decoder and one that starts late finds the newest complete version. "Verified" means: all
  * chunks carry the manifest's version, their SHA-256 is the manifest's, and the manifest's parent is the trained
- * decoder the caller holds. A decoder that travels as factors is made of them and of that trained decoder, which is
- * then needed itself.
+ * decoder the caller holds.
  *
  * <p><b>Memory:</b> the decoder handed over, 4 bytes a weight (8 where they are no floats), beside the one in service;
  * it is shared with every other reader and the adapter in this process, so nobody may write to its arrays;
@@ -210,8 +209,6 @@ public final class DecoderSubscriber implements AutoCloseable {
         DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
         if (step instanceof DecoderAssembler.Step.Complete complete) {
             listener.onDecoder(complete.decoder());
-        } else if (step instanceof DecoderAssembler.Step.Listed listed) {
-            listener.onListed(listed.manifest());
         } else if (step instanceof DecoderAssembler.Step.Told told) {
             listener.onSwapState(told.site(), told.state());
         } else if (step instanceof DecoderAssembler.Step.Refused refused) {

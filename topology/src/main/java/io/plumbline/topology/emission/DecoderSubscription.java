@@ -37,28 +37,16 @@ public record DecoderSubscription(
      * @param sha256 its {@link Decoder#sha256()}
      * @param features 0 where the shape is not known
      * @param dimension 0 where the shape is not known
-     * @param trained the decoder itself, of which those that travel as factors are made; null: such a one is refused
      */
-    public record Parent(
-            String sha256,
-            int features,
-            int dimension,
-            @Nullable Decoder trained) {
+    public record Parent(String sha256, int features, int dimension) {
 
         /** Returns the parent that a trained decoder is, in one pass over the weights. */
         public static Parent of(Decoder trained) {
-            return new Parent(trained.sha256(), trained.features(), trained.dimension(), trained);
+            return new Parent(trained.sha256(), trained.features(), trained.dimension());
         }
 
         boolean knowsShape() {
             return features > 0;
-        }
-
-        /** Returns what a decoder takes as float32: its factors travel where they are less. */
-        long largestFactors() {
-            return knowsShape()
-                    ? Float.BYTES * ((long) features * dimension + dimension) + LARGEST_HEADER
-                    : Long.MAX_VALUE;
         }
 
         long largestArtefact() {
@@ -87,13 +75,10 @@ public record DecoderSubscription(
         return standard(parents);
     }
 
-    /**
-     * Makes a subscription where only the SHA-256 of the trained decoders is at hand: decoders that travel as factors
-     * are refused.
-     */
+    /** Makes a subscription where only the SHA-256 of the trained decoders is at hand. */
     public static DecoderSubscription ofParents(Map<String, String> sha256) {
         Map<String, Parent> parents = new HashMap<>();
-        sha256.forEach((site, hash) -> parents.put(site, new Parent(hash, 0, 0, null)));
+        sha256.forEach((site, hash) -> parents.put(site, new Parent(hash, 0, 0)));
         return standard(parents);
     }
 
@@ -104,9 +89,7 @@ public record DecoderSubscription(
         return of(Map.of(DecoderKey.candidatesOf(site), trained));
     }
 
-    /**
-     * Subscribes to every site, parent unchecked: to list what is there. Of factors the manifest alone is handed out.
-     */
+    /** Subscribes to every site, parent unchecked: to list what is there. */
     public static DecoderSubscription everything() {
         return standard(null);
     }

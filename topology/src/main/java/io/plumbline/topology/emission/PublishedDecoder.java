@@ -1,23 +1,16 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.wire.DType;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A complete decoder that passed every check, with the manifest that names it.
  *
  * @param dtype the number format its weights travelled in; written in another one, they may be rounded
- * @param factors what it was made of, where it travelled as factors; else null
  */
-public record PublishedDecoder(
-        DecoderManifest manifest,
-        Decoder decoder,
-        DType dtype,
-        @Nullable DecoderFactors factors) {
+public record PublishedDecoder(DecoderManifest manifest, Decoder decoder, DType dtype) {
 
     /** Returns the site, of a candidate too. */
     public String site() {
@@ -37,10 +30,9 @@ public record PublishedDecoder(
                         manifest.kind(),
                         decoder,
                         dtype,
-                        factors,
                         manifest.lineage(),
                         manifest.parentSha256()),
-                manifest.sha256OfArtefact());
+                manifest.sha256());
     }
 
     public long version() {

@@ -19,7 +19,7 @@
  * {@code __metadata__}. The encoder does not travel: it never changes, and the reader holds it.
  *
  * <p>Nobody needs to read back what this process published: a reader of the same process hashes the artefact, and takes
- * the decoder that the adapter holds ({@code HeldDecoders}) in place of making and hashing it once more.
+ * the decoder that the adapter holds ({@code HeldDecoders}) in place of holding it once more.
  *
  * <p><b>Size.</b> Neither side holds an artefact. It is written through a channel twice, to be hashed and to be cut; a
  * reader's chunks wait in a private file until their manifest. {@code docs/concepts/decoders.md} has the measured

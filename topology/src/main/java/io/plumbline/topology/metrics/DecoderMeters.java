@@ -4,7 +4,6 @@ import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.emission.DecoderListener;
-import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import java.util.List;
@@ -61,10 +60,6 @@ public final class DecoderMeters implements DecoderListener {
             heldDecoders.put(site, version, kind.label(), sha256);
         }
     }
-
-    /** Does nothing, since this process has the trained decoders of the sites it subscribes to. */
-    @Override
-    public void onListed(DecoderManifest manifest) {}
 
     @Override
     public void onSwapState(String site, SwapState state) {

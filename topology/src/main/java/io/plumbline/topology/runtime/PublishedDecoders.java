@@ -1,10 +1,7 @@
 package io.plumbline.topology.runtime;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
-import io.plumbline.factored.FactoredGram;
 import io.plumbline.geometry.DictionarySpace;
-import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.SwapState;
@@ -54,8 +51,8 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private final Map<String, PublishedDecoder> unmeasured = new ConcurrentHashMap<>();
 
     /**
-     * Computes directions, which takes a tenth of a second for a wide decoder that came as factors and ten times that
-     * for one that came as weights, ten seconds for the widest: no window and no newer decoder waits for it.
+     * Computes directions, which takes a second for a wide decoder and ten for the widest: no window and no newer
+     * decoder waits for it.
      */
     private final ExecutorService measuring = Executors.newSingleThreadExecutor(task -> {
         Thread thread = new Thread(task, "decoder-subspaces");
@@ -124,8 +121,7 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             List<Decoder> decoders = several.joint().split(published.decoder());
             for (int i = 0; i < decoders.size(); i++) {
                 String block = several.blocks().get(i).site();
-                unmeasured.put(
-                        block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype(), null));
+                unmeasured.put(block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype()));
                 blocks.put(block, new Active(decoders.get(i), published.version()));
             }
             return blocks;
@@ -146,20 +142,17 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
     private void measure(String site) {
         WatchedSite watched = sites.get(site);
         if (watched != null) {
-            measuring.execute(() -> measure(
-                    site,
-                    watched.geometry().explainerSubspace(),
-                    watched.settings().rank()));
+            measuring.execute(() -> measure(site, watched.settings().rank()));
         }
     }
 
-    private void measure(String site, ExplainerSubspace ofTrained, int rank) {
+    private void measure(String site, int rank) {
         PublishedDecoder one = unmeasured.remove(site);
         if (one == null) {
             return;
         }
         try {
-            Subspace subspace = subspace(one, ofTrained, rank);
+            Subspace subspace = DictionarySpace.of(one.decoder(), rank);
             if (subspace == null) {
                 LOG.warn(
                         "site {}: version {} does not determine {} leading directions, its own gap stays undefined",
@@ -177,19 +170,6 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
                     rank,
                     e.getMessage());
         }
-    }
-
-    /**
-     * Returns the leading directions of a decoder, or null where it does not determine them. Where it came as factors,
-     * no product over all features is made.
-     */
-    private @Nullable Subspace subspace(PublishedDecoder one, ExplainerSubspace ofTrained, int rank) {
-        DecoderFactors factors = one.factors();
-        Decoder parent = trained.get(one.site());
-        Subspace ofFactors = factors == null || parent == null
-                ? null
-                : DictionarySpace.of(FactoredGram.of(factors, one.decoder(), parent, ofTrained), rank);
-        return ofFactors == null ? DictionarySpace.of(one.decoder(), rank) : ofFactors;
     }
 
     /** Waits until what was on the topic at start has been read; returns whether it was in time. */

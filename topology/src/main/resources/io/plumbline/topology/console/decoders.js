@@ -13,7 +13,7 @@ function inService(answer) {
   const state = answer.swaps;
   const lines = [["in service", d ? `version ${d.version}, ${d.kind}` : "trained decoder, as it came"], ["mode", answer.mode + (state?.pinned ? ", pinned" : "")]];
   if (d) {
-    lines.push(["SHA-256", short(d.sha256)], ["parent", short(d.parent_sha256)], ["size", `${(d.bytes / 1e6).toFixed(2)} MB in ${d.chunks} chunks${d.encoding ? `, ${d.encoding}` : ""}`]);
+    lines.push(["SHA-256", short(d.sha256)], ["parent", short(d.parent_sha256)], ["size", `${(d.bytes / 1e6).toFixed(2)} MB in ${d.chunks} chunks`]);
   }
   const lineage = Object.entries(d?.lineage ?? {}).filter(([, value]) => value.length < 200);
   return [h("dl", { class: "pairs" }, lines.map(([name, value]) => [h("dt", null, name), h("dd", null, value)])),

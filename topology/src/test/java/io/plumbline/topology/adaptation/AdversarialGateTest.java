@@ -13,7 +13,6 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.calibration.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -238,7 +237,7 @@ class AdversarialGateTest {
                                         split,
                                         BaselineRows.of(explainer.encoder(), baseline, width),
                                         width),
-                                Travelling.dense(DType.F32))
+                                DType.F32)
                         : null);
     }
 

@@ -7,7 +7,6 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -108,7 +107,7 @@ record HarmCase(
                 SiteDecoders.servingTrained(
                         trained, ExplainerSubspace.ofWeights(trained.weights().toMatrix(), rank), rank),
                 adaptationRows(rows),
-                Travelling.dense(DType.F32));
+                DType.F32);
     }
 
     private AdaptationRows adaptationRows(List<SampledRow> rows) {

@@ -9,7 +9,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.ServingDecoder;
-import io.plumbline.adaptation.Travelling;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -192,13 +191,7 @@ class SiteRefitTest {
         return refit(
                 explainer,
                 new AdaptationSettings(
-                        profile,
-                        ANY_CHANGE,
-                        VALIDATION_SHARE,
-                        SelectBy.FVU,
-                        Travelling.dense(DType.F32),
-                        512,
-                        Duration.ZERO));
+                        profile, ANY_CHANGE, VALIDATION_SHARE, SelectBy.FVU, DType.F32, 512, Duration.ZERO));
     }
 
     private static SiteRefit refit(Explainer explainer, AdaptationSettings settings) {
@@ -212,7 +205,7 @@ class SiteRefitTest {
                 GateLimits.DEFAULTS,
                 VALIDATION_SHARE,
                 SelectBy.FVU,
-                Travelling.dense(dtype),
+                dtype,
                 512,
                 Duration.ZERO);
     }

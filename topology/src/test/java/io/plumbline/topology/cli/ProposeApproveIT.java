@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.BrokerClient;
@@ -14,7 +13,6 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -29,9 +27,8 @@ import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.LongFunction;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that a person decides: over a real broker, by the command line, beside a subscriber that follows throughout.
@@ -51,15 +48,14 @@ class ProposeApproveIT {
     private String broker;
     private int windows;
 
-    @ParameterizedTest
-    @ValueSource(strings = {"dense", "factored"})
+    @Test
     @SuppressWarnings("try") // monitor, adapter and subscriber are held open, not used
-    void nothingIsSwappedBeforeApprovalNorRevertedWhilePinned(String encoding) throws Exception {
+    void nothingIsSwappedBeforeApprovalNorRevertedWhilePinned() throws Exception {
         try (EmbeddedBroker server = EmbeddedBroker.start(folder.resolve("broker"))) {
             broker = server.bootstrapServers();
             client = new BrokerClient(broker);
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig config = WatchedFolder.createWide(folder, broker, "mode: propose, encoding: " + encoding);
+            MonitorConfig config = WatchedFolder.createAdapting(folder, broker, "mode: propose");
             Decoder trained = Explainer.read(folder.resolve("explainer")).decoder();
             List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
@@ -99,13 +95,6 @@ class ProposeApproveIT {
                 assertEquals(
                         Explainer.read(looked).decoder().sha256(),
                         followed.get(0).decoder().sha256());
-
-                DecoderManifest manifest = followed.get(0).manifest();
-                assertEquals(encoding.equals("factored"), manifest.factored());
-                DecoderFactors factors = followed.get(0).factors();
-                if (factors != null) {
-                    assertEquals(factors.of(trained).sha256(), manifest.sha256(), "as weights it would be the same");
-                }
 
                 order(0, "pin", "--site", SITE);
                 listed = order(0, "list").out();

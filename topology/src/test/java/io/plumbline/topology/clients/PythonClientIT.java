@@ -7,9 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.calibration.Verdict;
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
-import io.plumbline.factored.MadeUpFactors;
-import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -40,8 +37,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
 
 /** Tests the Python programs people start from, run as they are against a broker and a monitor. */
 class PythonClientIT {
@@ -338,35 +333,6 @@ class PythonClientIT {
         assertTrue(read.err().contains("W_dec holds a value that is not finite"), read.err());
         assertTrue(read.err().contains("W_dec is [512, 300], the trained decoder's [300, 512]"), read.err());
         assertTrue(read.err().contains("b_dec is missing"), read.err());
-    }
-
-    /** Tests that numpy makes a decoder to the last bit of what was made here. */
-    @ParameterizedTest
-    @EnumSource(Form.class)
-    void aDecoderIsMadeOfItsFactors(Form form) throws Exception {
-        String topic = "factored-" + form;
-        client.createTopic(topic, 1, Map.of());
-        Decoder trained = MadeUpFactors.trained(5_000, 48);
-        DecoderFactors factors = MadeUpFactors.of(form, trained, 5, 400, 9);
-        List<ProducerRecord<byte[], byte[]>> records = DecoderRecords.of(topic, "layer.b", 3, trained, factors);
-        client.send(records);
-        byte[] newer = new String(records.get(records.size() - 1).value(), StandardCharsets.UTF_8)
-                .replace("\"schema\":2", "\"schema\":9")
-                .getBytes(StandardCharsets.UTF_8);
-        client.send(List.of(
-                new ProducerRecord<>(topic, records.get(records.size() - 1).key(), newer)));
-        Python.Run read = read("--topic", topic, "--parent", written(trained, "trained-" + form));
-        assertFine(read);
-        String sha256 = factors.of(trained).sha256();
-        assertEquals(
-                "layer.b version 3 (adapted): 5000 features x 48, float32, sha256 " + sha256,
-                read.out().strip());
-        assertEquals("layer.b version 3 passed over: schema 9", read.err().strip());
-        Python.Run blind = read("--topic", topic);
-        assertEquals(3, blind.exitCode(), blind.out());
-        assertTrue(
-                blind.err().contains("name that with --parent, or have it published with adaptation.encoding: dense"),
-                blind.err());
     }
 
     private static Path written(Decoder decoder, String name) throws IOException {

@@ -240,7 +240,7 @@ class MonitorConfigTest {
         assertEquals(0.1, fixed.alpha());
         assertEquals(new GateLimits(0.1, 0.02, 0.3, 3.0, 0.01, 0.2), adaptation.limits());
         assertEquals(0.4, adaptation.validationShare());
-        assertEquals(DType.F64, adaptation.travelling().dtype());
+        assertEquals(DType.F64, adaptation.dtype());
 
         assertInstanceOf(
                 Threshold.ShareOfLargestGap.class, site(config, "watched").threshold());
@@ -412,8 +412,7 @@ class MonitorConfigTest {
                 "adaptation: {candidate_lifetime: 0s} | adaptation.candidate_lifetime is 0: expected a time in which",
                 "adaptation: {pause_after_rollback: 1} | write 1s for seconds",
                 "adaptation: {rank: 5}        | adaptation.rank = 5: expected only with profile: paper",
-                "adaptation: {encoding: sparse} | adaptation.encoding = sparse: expected dense or factored",
-                "adaptation: {encoding: factored, dtype: bf16} | adaptation.encoding = factored: expected only with dtype: f32, not bf16: factors are float32 numbers",
+                "adaptation: {encoding: factored} | adaptation.encoding is not a known key",
                 "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",

@@ -5,13 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
-import io.plumbline.factored.MadeUpFactors;
-import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.topology.emission.DecoderSubscription.Parent;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -27,15 +23,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Tests a compacted topic whose cleaner really runs: segments of 1 MiB, the least a broker takes, cleaned as soon as
  * anything is dirty. Three sites publish versions of one to four chunks, each a transaction, while one subscriber after
- * the other starts from the beginning of whatever the cleaner has left. The versions of one site are factors and
- * weights in turn.
+ * the other starts from the beginning of whatever the cleaner has left.
  */
 class CompactedDecodersIT {
 
@@ -44,14 +38,8 @@ class CompactedDecodersIT {
     private static final int VERSIONS = 16;
     private static final long SEED = 7;
     private static final String PARENT = "a".repeat(64);
-    private static final String FACTORED = "c";
-    private static final Decoder TRAINED = MadeUpFactors.trained(12_000, 32);
-    private static final Parent OF_ANY_SHAPE = new Parent(PARENT, 0, 0, null);
-    private static final DecoderSubscription SUBSCRIPTION = new DecoderSubscription(
-            Map.of("a", OF_ANY_SHAPE, "b", OF_ANY_SHAPE, FACTORED, Parent.of(TRAINED)),
-            DecoderManifest.LARGEST_ARTEFACT,
-            DecoderSubscription.DEFAULT_MOST_SPOOLED,
-            Path.of(System.getProperty("java.io.tmpdir")));
+    private static final DecoderSubscription SUBSCRIPTION =
+            DecoderSubscription.ofParents(Map.of("a", PARENT, "b", PARENT, "c", PARENT));
 
     @TempDir
     private Path folder;
@@ -194,9 +182,8 @@ class CompactedDecodersIT {
             producer.initTransactions();
             for (long version = 1; version <= VERSIONS; version++) {
                 for (String site : SITES) {
-                    List<ProducerRecord<byte[], byte[]>> records = site.equals(FACTORED)
-                            ? emitter.next(TOPIC, site, decoder(site, version), factors(version), TRAINED.sha256())
-                            : emitter.next(TOPIC, site, decoder(site, version), PARENT);
+                    List<ProducerRecord<byte[], byte[]>> records =
+                            emitter.next(TOPIC, site, decoder(site, version), PARENT);
                     producer.beginTransaction();
                     for (ProducerRecord<byte[], byte[]> record : records) {
                         var unused = producer.send(record);
@@ -217,20 +204,8 @@ class CompactedDecodersIT {
      */
     private static Decoder decoder(String site, long version) {
         long seed = SEED * 1_000_000 + site.charAt(0) * 1_000L + version;
-        if (site.equals(FACTORED)) {
-            DecoderFactors factors = factors(version);
-            return factors == null
-                    ? new Decoder(ActivationRecords.integerRows(seed, TRAINED.features(), 32), new double[32])
-                    : factors.of(TRAINED);
-        }
         int features = version == VERSIONS ? 100 : 100 + new SplittableRandom(seed).nextInt(16_000);
         return new Decoder(ActivationRecords.integerRows(seed, features, 32), new double[32]);
-    }
-
-    /** Returns the factors of every second version, the last among them. */
-    private static @Nullable DecoderFactors factors(long version) {
-        int rows = version == VERSIONS ? 100 : 300 * (int) version;
-        return version % 2 == 0 ? MadeUpFactors.of(Form.OF_RANK, TRAINED, 2, rows, 3) : null;
     }
 
     private static boolean isManifest(ConsumerRecord<byte[], byte[]> record, String site) {

@@ -233,7 +233,7 @@ class DecoderAssemblerTest {
     @Test
     void manifestsComeBackAsTheyWereAndHostileOnesAreRefused() {
         DecoderManifest manifest = new DecoderManifest(
-                1, SITE, 9, DecoderKind.ADAPTED, null, PARENT, "c".repeat(64), null, 600_000, 2, Map.of("rank", "2"));
+                1, SITE, 9, DecoderKind.ADAPTED, PARENT, "c".repeat(64), 600_000, 2, Map.of("rank", "2"));
         assertEquals(manifest, DecoderManifest.decode(manifest.encode()));
         HostileBytes.check(manifest.encode(), DecoderManifest::decode);
         String json = new String(manifest.encode(), StandardCharsets.UTF_8);

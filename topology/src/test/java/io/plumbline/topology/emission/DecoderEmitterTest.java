@@ -83,7 +83,7 @@ class DecoderEmitterTest {
     void readersOfThisProcessShareADecoderThatTravelsAsItIs() {
         Decoder decoder = decoder(5);
         publish(decoder, DType.F32);
-        assertSame(decoder, HeldDecoders.OF_THIS_PROCESS.of(manifest(), () -> fail("made again")));
+        assertSame(decoder, HeldDecoders.OF_THIS_PROCESS.of(manifest().sha256(), () -> fail("read again")));
     }
 
     @Test
@@ -101,7 +101,7 @@ class DecoderEmitterTest {
                 new Decoder(ActivationRecords.integerRows(9, FEATURES, WIDTH), bias))) {
             context.resetForwards();
             publish(published, DType.F32);
-            assertSame(read, HeldDecoders.OF_THIS_PROCESS.of(manifest(), () -> read));
+            assertSame(read, HeldDecoders.OF_THIS_PROCESS.of(manifest().sha256(), () -> read));
         }
     }
 
@@ -140,7 +140,7 @@ class DecoderEmitterTest {
         emit(new AdapterAnswer(
                 report(Outcome.PUBLISHED).published(version),
                 new AdapterAnswer.Publication(
-                        version, DecoderKind.ADAPTED, decoder, dtype, null, Map.of("rank", "2"), TRAINED.sha256()),
+                        version, DecoderKind.ADAPTED, decoder, dtype, Map.of("rank", "2"), TRAINED.sha256()),
                 null,
                 null));
     }

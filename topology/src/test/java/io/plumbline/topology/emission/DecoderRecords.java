@@ -1,7 +1,6 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
@@ -25,18 +24,7 @@ public final class DecoderRecords {
     /** Returns chunks, then the manifest. */
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder, DType dtype) {
-        return of(topic, site, version, parentSha256, DecoderArtefact.of(decoder, dtype, LINEAGE));
-    }
-
-    /** Returns chunks of factors, then the manifest. */
-    public static List<ProducerRecord<byte[], byte[]>> of(
-            String topic, String site, long version, Decoder trained, DecoderFactors factors) {
-        DecoderArtefact artefact = DecoderArtefact.of(factors, factors.of(trained), LINEAGE);
-        return of(topic, site, version, trained.sha256(), artefact);
-    }
-
-    private static List<ProducerRecord<byte[], byte[]>> of(
-            String topic, String site, long version, String parentSha256, DecoderArtefact artefact) {
+        DecoderArtefact artefact = DecoderArtefact.of(decoder, dtype, LINEAGE);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         artefact.cut(
                 version,

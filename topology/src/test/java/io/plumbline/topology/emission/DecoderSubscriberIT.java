@@ -4,9 +4,6 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
-import io.plumbline.factored.MadeUpFactors;
-import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
@@ -31,7 +28,7 @@ class DecoderSubscriberIT {
 
     private static final String SITE = "layer.2";
     private static final int FEATURES = 8_000;
-    private static final Decoder TRAINED = MadeUpFactors.trained(FEATURES, 32);
+    private static final Decoder TRAINED = decoder(100);
     private static final String PARENT = TRAINED.sha256();
     private static final Map<String, String> COMPACTED =
             Map.of("cleanup.policy", "compact", "message.timestamp.type", "LogAppendTime");
@@ -53,24 +50,18 @@ class DecoderSubscriberIT {
         broker.close();
     }
 
-    private enum Encoding {
-        DENSE,
-        FACTORED
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void whoStartsLateFindsTheNewestCompleteVersion(Encoding encoding) throws Exception {
-        String topic = "late-" + encoding;
+    @Test
+    void whoStartsLateFindsTheNewestCompleteVersion() throws Exception {
+        String topic = "late";
         client.createTopic(topic, 1, COMPACTED);
-        client.send(records(topic, 1, encoding));
-        client.send(records(topic, 2, encoding));
-        List<ProducerRecord<byte[], byte[]>> torn = records(topic, 3, encoding);
+        client.send(records(topic, 1));
+        client.send(records(topic, 2));
+        List<ProducerRecord<byte[], byte[]>> torn = records(topic, 3);
         client.send(torn.subList(1, torn.size()));
         try (Heard heard = follow(topic)) {
             assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS));
             assertEquals(2, heard.newest().version());
-            assertEquals(decoder(2, encoding), heard.newest().decoder());
+            assertEquals(decoder(2), heard.newest().decoder());
             assertEquals(List.of(3L), heard.refused());
         }
     }
@@ -98,13 +89,12 @@ class DecoderSubscriberIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void aCorruptChunkIsRefusedAndTheLastVersionStays(Encoding encoding) throws Exception {
-        String topic = "corrupt-" + encoding;
+    @Test
+    void aCorruptChunkIsRefusedAndTheLastVersionStays() throws Exception {
+        String topic = "corrupt";
         client.createTopic(topic, 1, COMPACTED);
-        client.send(records(topic, 1, encoding));
-        List<ProducerRecord<byte[], byte[]>> bad = new ArrayList<>(records(topic, 2, encoding));
+        client.send(records(topic, 1));
+        List<ProducerRecord<byte[], byte[]>> bad = new ArrayList<>(records(topic, 2));
         byte[] damaged = bad.get(0).value().clone();
         damaged[damaged.length - 1] ^= 1;
         bad.set(0, new ProducerRecord<>(topic, 0, bad.get(0).key(), damaged));
@@ -113,7 +103,7 @@ class DecoderSubscriberIT {
             assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS));
             assertEquals(List.of(1L), heard.versions());
             assertEquals(List.of(2L), heard.refused());
-            client.send(records(topic, 3, encoding));
+            client.send(records(topic, 3));
             heard.await(3);
         }
     }
@@ -157,16 +147,15 @@ class DecoderSubscriberIT {
         }
     }
 
-    @ParameterizedTest
-    @EnumSource
-    void whoRestartsInTheMiddleOfAnEmissionFindsItWhole(Encoding encoding) throws Exception {
-        String topic = "middle-" + encoding;
+    @Test
+    void whoRestartsInTheMiddleOfAnEmissionFindsItWhole() throws Exception {
+        String topic = "middle";
         client.createTopic(topic, 1, COMPACTED);
-        client.send(records(topic, 1, encoding));
+        client.send(records(topic, 1));
         try (KafkaProducer<byte[], byte[]> producer = client.producer(Map.of("transactional.id", topic))) {
             producer.initTransactions();
             producer.beginTransaction();
-            List<ProducerRecord<byte[], byte[]>> second = records(topic, 2, encoding);
+            List<ProducerRecord<byte[], byte[]>> second = records(topic, 2);
             producer.send(second.get(0)).get();
             try (Heard heard = follow(topic)) {
                 assertTrue(heard.caughtUp.await(30, TimeUnit.SECONDS), "an open transaction holds nobody back");
@@ -229,23 +218,9 @@ class DecoderSubscriberIT {
         return new Heard(client, topic);
     }
 
+    /** Returns two chunks and the manifest. */
     private static List<ProducerRecord<byte[], byte[]>> records(String topic, long version) {
-        return records(topic, version, Encoding.DENSE);
-    }
-
-    /** Returns two chunks either way. */
-    private static List<ProducerRecord<byte[], byte[]>> records(String topic, long version, Encoding encoding) {
-        return encoding == Encoding.FACTORED
-                ? DecoderRecords.of(topic, SITE, version, TRAINED, factors(version))
-                : DecoderRecords.of(topic, SITE, version, PARENT, decoder(version));
-    }
-
-    private static Decoder decoder(long version, Encoding encoding) {
-        return encoding == Encoding.FACTORED ? factors(version).of(TRAINED) : decoder(version);
-    }
-
-    private static DecoderFactors factors(long version) {
-        return MadeUpFactors.of(Form.OF_RANK, TRAINED, 3, 4_500 + (int) version, 3);
+        return DecoderRecords.of(topic, SITE, version, PARENT, decoder(version));
     }
 
     private static Decoder decoder(long seed) {

@@ -1,20 +1,15 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.MadeUpFactors;
-import io.plumbline.factored.MadeUpFactors.Form;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.Safetensors;
-import io.plumbline.wire.SafetensorsWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /** Reads what a subscriber reads of the decoders topic. */
@@ -22,8 +17,6 @@ public final class EmissionTargets {
 
     private static final Decoder DECODER =
             new Decoder(new Matrix(3, 2, new double[] {1, 2, 3, 4, 5, 6}), new double[] {7, 8});
-
-    private static final Decoder TRAINED = MadeUpFactors.trained(9, 3);
 
     private EmissionTargets() {}
 
@@ -46,15 +39,6 @@ public final class EmissionTargets {
                                 48,
                                 DecoderManifest::decode)
                         .weighing(6),
-                FuzzTarget.of(
-                                "decoder factors",
-                                Part.BYTES,
-                                Stream.of(Form.values())
-                                        .map(EmissionTargets::factors)
-                                        .toList(),
-                                16,
-                                EmissionTargets::openFactors)
-                        .weighing(2),
                 new FuzzTarget(
                                 "decoder assembler",
                                 List.of(Part.BYTES, Part.BYTES, Part.BYTES, Part.JSON),
@@ -62,12 +46,6 @@ public final class EmissionTargets {
                                 EmissionTargets::assemble,
                                 64)
                         .weighing(2));
-    }
-
-    private static byte[] factors(Form form) {
-        SafetensorsWriter writer = SafetensorsWriter.create();
-        FactorTensors.add(MadeUpFactors.of(form, TRAINED, 2, 4, 3), writer);
-        return writer.toBytes();
     }
 
     /** Returns key and value of the one chunk, key and value of the manifest. */
@@ -100,15 +78,6 @@ public final class EmissionTargets {
                     && new String(parts.get(2), StandardCharsets.UTF_8).equals("layer.2")) {
                 throw new AssertionError("a manifest was neither served nor refused: " + step);
             }
-        }
-    }
-
-    /** Opens factors like {@link ArtefactReader}: a weight that no float holds is a refusal. */
-    private static void openFactors(byte[] blob) {
-        try {
-            var unused = FactorTensors.read(Safetensors.parse(blob), TRAINED).of(TRAINED);
-        } catch (ArithmeticException beyondFloats) {
-            throw new IllegalArgumentException(beyondFloats.getMessage(), beyondFloats);
         }
     }
 }

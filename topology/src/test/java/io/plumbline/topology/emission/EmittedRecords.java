@@ -1,7 +1,6 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.factored.DecoderFactors;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.AdapterAnswer;
 import io.plumbline.topology.adaptation.DecoderKind;
@@ -19,7 +18,6 @@ import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
 import org.apache.kafka.streams.state.StoreBuilder;
-import org.jspecify.annotations.Nullable;
 
 /** Asks the emitter itself for the records of one version after the other; to be sent in a transaction each. */
 final class EmittedRecords {
@@ -42,12 +40,6 @@ final class EmittedRecords {
 
     /** Returns chunks, tombstones over surplus ones, and the manifest. */
     List<ProducerRecord<byte[], byte[]>> next(String topic, String site, Decoder decoder, String parentSha256) {
-        return next(topic, site, decoder, null, parentSha256);
-    }
-
-    /** Returns the records of the factors the decoder is made of, which travel in its place. */
-    List<ProducerRecord<byte[], byte[]>> next(
-            String topic, String site, Decoder decoder, @Nullable DecoderFactors factors, String parentSha256) {
         AdaptationReport report = new AdaptationReport(
                 site,
                 0,
@@ -69,13 +61,7 @@ final class EmittedRecords {
                 null,
                 0.0);
         AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
-                versions.merge(site, 1L, Long::sum),
-                DecoderKind.ADAPTED,
-                decoder,
-                DType.F32,
-                factors,
-                Map.of(),
-                parentSha256);
+                versions.merge(site, 1L, Long::sum), DecoderKind.ADAPTED, decoder, DType.F32, Map.of(), parentSha256);
         emitter.process(new Record<>(site, new AdapterAnswer(report, publication, null, null), 0));
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (CapturedForward<? extends byte[], ? extends byte[]> forward : context.forwarded("decoders")) {

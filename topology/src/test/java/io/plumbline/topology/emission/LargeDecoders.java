@@ -123,8 +123,8 @@ public final class LargeDecoders {
                     List.of(),
                     null,
                     0.0);
-            AdapterAnswer.Publication publication = new AdapterAnswer.Publication(
-                    ++version, DecoderKind.ADAPTED, decoder, DType.F32, null, Map.of(), PARENT);
+            AdapterAnswer.Publication publication =
+                    new AdapterAnswer.Publication(++version, DecoderKind.ADAPTED, decoder, DType.F32, Map.of(), PARENT);
             context()
                     .forward(new Record<>(
                             SITE,
@@ -141,7 +141,7 @@ public final class LargeDecoders {
         CountDownLatch left = new CountDownLatch(versions);
         Decoder[] inService = new Decoder[1];
         DecoderSubscription subscription = new DecoderSubscription(
-                Map.of(SITE, new Parent(PARENT, features, width, null)),
+                Map.of(SITE, new Parent(PARENT, features, width)),
                 DecoderManifest.LARGEST_ARTEFACT,
                 DecoderSubscription.DEFAULT_MOST_SPOOLED,
                 spoolFolder);

@@ -76,9 +76,9 @@ class UntrustedDecodersTest {
     void aManifestOfANewerSchemaIsRefusedInItsOwnWords() {
         List<ProducerRecord<byte[], byte[]>> records = records(1, decoder(1));
         String manifest = new String(records.get(records.size() - 1).value(), StandardCharsets.UTF_8);
-        String newer = manifest.replace("\"schema\":1,", "\"schema\":3,");
+        String newer = manifest.replace("\"schema\":1,", "\"schema\":2,");
         assertEquals(
-                "manifest of schema 3, expected 1 or 2; a newer Plumbline reads it",
+                "manifest of schema 2, expected 1; a newer Plumbline reads it",
                 refusal(assembler.accept(key(SITE), newer.getBytes(StandardCharsets.UTF_8))));
         String cut = refusal(assembler.accept(key(SITE), "{\"schema\":1".getBytes(StandardCharsets.UTF_8)));
         assertTrue(
@@ -277,10 +277,8 @@ class UntrustedDecodersTest {
                         SITE,
                         version,
                         DecoderKind.ADAPTED,
-                        null,
                         PARENT,
                         sha256,
-                        null,
                         bytes,
                         DecoderChunk.chunksOf(bytes),
                         Map.of())

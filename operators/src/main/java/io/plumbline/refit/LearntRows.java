@@ -1,4 +1,4 @@
-package io.plumbline.factored;
+package io.plumbline.refit;
 
 import io.plumbline.explainer.CodesByFeature;
 import io.plumbline.explainer.SparseCodes;
@@ -13,24 +13,24 @@ import io.plumbline.linalg.kernel.RowUpdates;
  * <p>Several terms of a sum are taken in one pass, one after the other: that saves loads and stores and changes no bit
  * ({@link RowUpdates#addFour}). Any number of threads.
  */
-public final class LearntRows {
+final class LearntRows {
 
     private final CodesByFeature codes;
     private final double[][] dual;
 
     /** Copies the dual, row by row. */
-    public LearntRows(SparseCodes codes, Matrix dual) {
+    LearntRows(SparseCodes codes, Matrix dual) {
         this.codes = CodesByFeature.of(codes);
         this.dual = rows(dual);
     }
 
     /** Returns whether any row fitted on has the feature. */
-    public boolean has(int feature) {
+    boolean has(int feature) {
         return codes.start()[feature] < codes.start()[feature + 1];
     }
 
     /** Adds what was learnt for a feature to its d weights. */
-    public void addTo(int feature, double[] weights) {
+    void addTo(int feature, double[] weights) {
         int entry = codes.start()[feature];
         int end = codes.start()[feature + 1];
         double[] value = codes.value();
