@@ -2,7 +2,6 @@ package io.plumbline.linalg;
 
 import io.plumbline.linalg.kernel.MatrixView;
 import io.plumbline.linalg.kernel.PackedMatrix;
-import io.plumbline.linalg.kernel.RoundedProduct;
 import io.plumbline.linalg.kernel.UpdateKernel;
 import io.plumbline.linalg.kernel.UpdateKernels;
 
@@ -111,11 +110,6 @@ public final class Kernels {
      */
     public static PackedMatrix pack(MatrixView b, int rowsInAll) {
         return kernelFor(2.0 * rowsInAll * b.rows() * b.columns()).pack(b);
-    }
-
-    /** Lays out B as {@link #pack} does, for products whose every step is rounded. */
-    public static RoundedProduct roundedProduct(MatrixView b, int rowsInAll) {
-        return kernelFor(2.0 * rowsInAll * b.rows() * b.columns()).roundedProduct(b);
     }
 
     private static UpdateKernel kernelFor(double flops) {

@@ -44,11 +44,6 @@ final class PlainKernel implements UpdateKernel {
     }
 
     @Override
-    public RoundedProduct roundedProduct(MatrixView b) {
-        return new PlainRoundedProduct(b);
-    }
-
-    @Override
     public FloatRowOps floatRowOps() {
         return new PlainFloatRowOps();
     }

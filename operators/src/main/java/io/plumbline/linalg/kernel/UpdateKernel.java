@@ -39,9 +39,6 @@ public interface UpdateKernel {
     /** The tile operations in float32, for matrices of which is only asked whether they can be factored. */
     FloatTileKernel floatTiles();
 
-    /** Lays out the right-hand matrix of products whose every step is rounded. */
-    RoundedProduct roundedProduct(MatrixView b);
-
     /** Returns the loops that rows of float32 weights are read with. */
     FloatRowOps floatRowOps();
 }

@@ -55,11 +55,6 @@ final class VectorKernel implements UpdateKernel {
     }
 
     @Override
-    public RoundedProduct roundedProduct(MatrixView b) {
-        return new VectorRoundedProduct(b);
-    }
-
-    @Override
     public FloatRowOps floatRowOps() {
         return new VectorFloatRowOps();
     }

@@ -149,11 +149,6 @@ class UpdateKernelsTest {
         }
 
         @Override
-        public RoundedProduct roundedProduct(MatrixView b) {
-            return plain.roundedProduct(b);
-        }
-
-        @Override
         public FloatRowOps floatRowOps() {
             return plain.floatRowOps();
         }
@@ -240,11 +235,6 @@ class UpdateKernelsTest {
         @Override
         public FloatTileKernel floatTiles() {
             return plain.floatTiles();
-        }
-
-        @Override
-        public RoundedProduct roundedProduct(MatrixView b) {
-            return plain.roundedProduct(b);
         }
 
         @Override
