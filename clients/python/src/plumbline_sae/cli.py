@@ -124,7 +124,7 @@ def _follow_command(commands: Any) -> None:
         _follow,
         "Prints every decoder of a site, verified, as it is published, beginning with the newest.",
         "`--parent` is the trained decoder you hold: what was fitted for another one is not read. Without it the\n"
-        "manifest's word is taken, and a decoder that travels as factors cannot be read.\n"
+        "manifest's word is taken.\n"
         "With --once, exit code 3 when the topic holds no whole version for this parent.",
     )
     parser.add_argument("--site", required=True, help="as in plumbline.yaml")

@@ -1,6 +1,6 @@
 """Decoders as they are published: the manifest, the artefact, and the check of both against the trained decoder.
 
-What stands on the topic is described in the product's docs/concepts/decoders.md, factors in docs/concepts/swaps.md.
+What stands on the topic is described in the product's docs/concepts/decoders.md.
 """
 
 from __future__ import annotations
@@ -19,12 +19,10 @@ from .tensors import FLOATS, Array, Tensor, decode, identity, metadata_of, tenso
 LARGEST = 2_147_483_583
 """Bytes of the largest artefact."""
 
-WEIGHTS, FACTORS = 1, 2
-"""Schemas of a manifest: the artefact is the decoder, or factors that make it of the trained one."""
+SCHEMA = 1
+"""The version of a manifest."""
 
 _SHA256 = re.compile("[0-9a-f]{64}")
-_BLOCK = 256
-"""Features whose weights are made together."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +36,7 @@ class Decoder:
         W_dec: [features, dimension] in a float type; bfloat16 is widened to float32, exactly.
         b_dec: [dimension].
         lineage: how it was made: window, rows, FVU and gap before and after, all as text.
-        sha256: what the manifest calls it: of weights the SHA-256 of the artefact, of factors the identity.
+        sha256: SHA-256 of the artefact.
         parent_sha256: identity of the trained decoder it was made from.
     """
 
@@ -63,7 +61,7 @@ class Trained:
 
     Attributes:
         identity: SHA-256 of the weights and the bias as float32.
-        W_dec: the weights; None where only the identity is known, and then factors cannot be read.
+        W_dec: the weights; None where only the identity is known.
         b_dec: the bias, or None with the weights.
     """
 
@@ -125,10 +123,9 @@ def manifest_of(value: bytes) -> dict[str, Any]:
         number = manifest.get(name)
         if type(number) is not int or not 0 < number <= most:
             raise ValueError(f"{name} = {str(number)[:40]}, expected a whole number from 1 to {most}")
-        if name == "version" and manifest["schema"] not in (WEIGHTS, FACTORS):
+        if name == "version" and manifest["schema"] != SCHEMA:
             return manifest  # of a layout to come: no more is known of it
-    names = ["sha256", "parent_sha256"] + (["artefact_sha256"] if manifest["schema"] == FACTORS else [])
-    for name in names:
+    for name in ("sha256", "parent_sha256"):
         if not (isinstance(manifest.get(name), str) and _SHA256.fullmatch(manifest[name])):
             raise ValueError(f"{name} = {str(manifest.get(name))[:80]}, expected 64 hexadecimal digits")
     if not isinstance(manifest.get("kind"), str):
@@ -137,27 +134,12 @@ def manifest_of(value: bytes) -> dict[str, Any]:
 
 
 def decoder_of(site: str, manifest: Mapping[str, Any], blob: bytes, trained: Trained | None) -> Decoder:
-    """Returns the decoder that an artefact holds, or makes of the trained one.
+    """Returns the decoder that an artefact holds.
 
     Raises:
         ValueError: says why it is none.
     """
-    tensors = decode(blob)
-    if manifest["schema"] == WEIGHTS:
-        weights, bias = _checked(tensors, trained)
-    else:
-        if trained is None or trained.W_dec is None:
-            raise ValueError(
-                "travels as factors of the trained decoder: name that with --parent, or have it published"
-                " with adaptation.encoding: dense"
-            )
-        try:
-            made = _made_of({name: tensor.values for name, tensor in tensors.items()}, trained.W_dec)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise ValueError(f"cannot be read: {error}") from None
-        weights, bias = _checked(made, trained)
-        if identity(weights, bias) != manifest["sha256"]:
-            raise ValueError(f"its factors make another decoder than {manifest['sha256']}")
+    weights, bias = _checked(decode(blob), trained)
     return Decoder(
         site,
         manifest["version"],
@@ -189,30 +171,3 @@ def _checked(tensors: Mapping[str, Tensor], trained: Trained | None) -> tuple[Ar
     if weights.shape[1] != bias.shape[0]:
         raise ValueError(f"W_dec {list(weights.shape)} and b_dec {list(bias.shape)} do not fit")
     return weights, bias
-
-
-def _made_of(factors: Mapping[str, Array], trained: Array) -> dict[str, Tensor]:
-    """Returns the decoder of its factors and the trained one, to the last bit of what was published.
-
-    In float64, every product and every sum rounded by itself, every sum in ascending order; then float32. numpy
-    multiplies and adds in two steps, so nothing is fused; `@` would add in an order of its own.
-    """
-
-    def product(rows: Array, factor: Array) -> Array:
-        total = np.zeros((len(rows), factor.shape[1]))
-        for index in range(len(factor)):
-            total += rows[:, index, None] * factor[index]
-        return total
-
-    exact = {name: tensor.astype(np.float64) for name, tensor in factors.items() if tensor.dtype == np.float32}
-    weights = trained.astype("<f4").astype(np.float64)
-    if "turn" in exact:
-        for first in range(0, len(weights), _BLOCK):
-            rows = product(weights[first : first + _BLOCK], exact["turn"])
-            weights[first : first + _BLOCK] = product(rows, exact["basis"].T) if "basis" in exact else rows
-    if "dual" in exact:
-        start = factors["row_start"]
-        for row, dual in enumerate(exact["dual"]):
-            entries = slice(start[row], start[row + 1])
-            weights[factors["feature"][entries]] += exact["value"][entries, None] * dual
-    return {"W_dec": Tensor("F32", weights.astype("<f4")), "b_dec": tensor_of(factors["b_dec"])}

@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
-from .decoders import FACTORS, LARGEST, WEIGHTS, Decoder, Trained, decoder_of, manifest_of
+from .decoders import LARGEST, SCHEMA, Decoder, Trained, decoder_of, manifest_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -89,7 +89,7 @@ class Assembler:
             self._on_refused(self._site, 0, f"has a record that is no manifest: {error}")
             return None
         version = manifest["version"]
-        if manifest["schema"] not in (WEIGHTS, FACTORS):
+        if manifest["schema"] != SCHEMA:
             self._on_refused(self._site, version, f"passed over: schema {manifest['schema']}")
             return None
         whole = (
@@ -102,9 +102,8 @@ class Assembler:
             return None
         blob = b"".join(self._chunks[index][_CHUNK_HEADER.size :] for index in range(len(self._chunks)))
         self._forget()
-        sha256 = manifest["sha256" if manifest["schema"] == WEIGHTS else "artefact_sha256"]
         try:
-            if len(blob) != manifest["bytes"] or hashlib.sha256(blob).hexdigest() != sha256:
+            if len(blob) != manifest["bytes"] or hashlib.sha256(blob).hexdigest() != manifest["sha256"]:
                 raise ValueError("its bytes are not those of its manifest")
             decoder = decoder_of(self._site, manifest, blob, self._trained)
         except ValueError as error:
