@@ -11,13 +11,7 @@
 {{- $names = merge $names (dict "decoders" "decoders" "dead_letters" "dead-letters") -}}
 {{- $topics := merge (deepCopy (.config.topics | default dict)) $names -}}
 {{- $application := .config.application_id | default "plumbline" -}}
-{{- $parts := list -}}
-{{- range $site := values (.config.sites | default dict) -}}
-{{- if hasKey ($site | default dict) "targets" -}}
-{{- $parts = list "parts" -}}
-{{- end -}}
-{{- end -}}
-{{- $stores := dict "monitor" (concat (list "activations-read" "decisions" "moments-read" "panes" "windows") $parts) -}}
+{{- $stores := dict "monitor" (list "activations-read" "decisions" "moments-read" "panes" "windows") -}}
 {{- $stores = merge $stores (dict "adapter" (list "adaptation-requests-read" "decoder-versions" "request-parts" "row-pools" "swaps")) -}}
 {{- if eq .role "monitor" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.activations "operations" "Read") }}

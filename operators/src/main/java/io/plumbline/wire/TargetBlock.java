@@ -3,9 +3,7 @@ package io.plumbline.wire;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
@@ -24,8 +22,8 @@ public record TargetBlock(int target, List<Integer> sources, boolean reproduces)
 
     private static final Pattern LAYER = Pattern.compile("(activations|targets)\\.\\d+");
 
-    static final String ACTIVATIONS_OF = "activations.";
-    static final String TARGETS_OF = "targets.";
+    private static final String ACTIVATIONS_OF = "activations.";
+    private static final String TARGETS_OF = "targets.";
 
     public TargetBlock {
         sources = List.copyOf(sources);
@@ -49,14 +47,6 @@ public record TargetBlock(int target, List<Integer> sources, boolean reproduces)
     /** Returns the name of the tensor with the targets: {@code targets.3}. */
     public String name() {
         return TARGETS_OF + target;
-    }
-
-    /** Returns the names of all tensors that this block is made of. */
-    public Set<String> tensors() {
-        Set<String> names = new LinkedHashSet<>();
-        sources.forEach(source -> names.add(ACTIVATIONS_OF + source));
-        names.add(reproduces ? ACTIVATIONS_OF + target : name());
-        return names;
     }
 
     /**
@@ -105,7 +95,7 @@ public record TargetBlock(int target, List<Integer> sources, boolean reproduces)
     private Tensor require(Safetensors blob, String name) {
         if (!blob.contains(name)) {
             throw new ActivationBatchException(
-                    "tensor \"%s\" is missing: a record has the rows of all layers, \"activations.S\" of those that are read and \"targets.L\" of those that are written, or is one of the parts of a record, with the headers \"request\" and \"position\"; it has %s"
+                    "tensor \"%s\" is missing: a record has the rows of all layers, \"activations.S\" of those that are read and \"targets.L\" of those that are written; it has %s"
                             .formatted(name, blob.names()));
         }
         return blob.tensor(name);

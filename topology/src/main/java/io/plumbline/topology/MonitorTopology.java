@@ -17,7 +17,6 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
-import io.plumbline.topology.joining.JoinStage;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.progress.Repeats;
@@ -30,9 +29,7 @@ import io.plumbline.topology.windows.WindowWorkers;
 import io.plumbline.wire.MomentRecord;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
@@ -54,9 +51,6 @@ import org.apache.kafka.streams.processor.api.ProcessorSupplier;
  *                  │        [panes]                   [windows]  [decisions] └► adaptation-requests
  *                  └► dead-letters
  * </pre>
- *
- * <p>Where a site has several targets, {@code join} stands before {@code ingest} and puts records together that came in
- * parts.
  *
  * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning; the
  * right one where a site's panes come together, keyed by site. It relies on {@code exactly_once_v2}: the tiles of a
@@ -147,30 +141,11 @@ public final class MonitorTopology {
                 listeners.ingest(),
                 "accumulate",
                 refused);
-        List<String> readers = new ArrayList<>();
-        if (JoinStage.isNeeded(shapes)) {
-            ProcessorSupplier<byte[], byte[], Object, Object> join = JoinStage.supplier(
-                    shapes,
-                    config.limits(),
-                    new JoinStage.Nodes("ingest", "accumulate"),
-                    windows,
-                    config.store(),
-                    changelog,
-                    refused,
-                    listeners.windows());
-            topology.addProcessor(
-                    "join", repeats.counting(offsets.guarding(Input.ACTIVATIONS, join, changelog)), "activations");
-            topology.addProcessor("ingest", ingest, "join");
-            readers.add("join");
-        } else {
-            topology.addProcessor(
-                    "ingest", repeats.counting(offsets.guarding(Input.ACTIVATIONS, ingest, changelog)), "activations");
-        }
-        readers.add("ingest");
-        String[] reading = readers.toArray(String[]::new);
-        topology.addProcessor("accumulate", windows.accumulator(config.limits().ahead()), reading);
-        readers.forEach(reader -> topology.connectProcessorAndStateStores(reader, WindowStage.PANES_STORE));
-        topology.addSink("dead-letters", topics.deadLetters(), out, guarded, reading);
+        topology.addProcessor(
+                "ingest", repeats.counting(offsets.guarding(Input.ACTIVATIONS, ingest, changelog)), "activations");
+        topology.addProcessor("accumulate", windows.accumulator(config.limits().ahead()), "ingest");
+        topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
+        topology.addSink("dead-letters", topics.deadLetters(), out, guarded, "ingest");
         topology.addSink("closed-panes", topics.moments(), out, out, new GroupPartitioner(), "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());

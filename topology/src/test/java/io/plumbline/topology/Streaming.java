@@ -61,11 +61,6 @@ public final class Streaming implements AutoCloseable {
         input.pipeInput(new TestRecord<>(key, value, new RecordHeaders(), Instant.ofEpochMilli(timestampMs)));
     }
 
-    void send(String topic, TestRecord<byte[], byte[]> record) {
-        driver.createInputTopic(topic, new ByteArraySerializer(), new ByteArraySerializer())
-                .pipeInput(record);
-    }
-
     public void send(String topic, String key, byte[] value, long timestampMs) {
         send(topic, key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
     }

@@ -6,9 +6,7 @@ import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.ActivationPart;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -17,8 +15,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
@@ -94,23 +90,6 @@ public final class TargetsFolder {
                     cooldown: 0s
                     adaptation: {%s}
                 """.formatted(bootstrapServers, WatchedFolder.WINDOW, SITE, adaptation);
-    }
-
-    /** Returns the names of the tensors of a record, in the order of a joined one. */
-    public static List<String> tensors() {
-        List<String> names = new ArrayList<>();
-        for (String kind : List.of("activations.", "targets.")) {
-            for (int layer = 0; layer < LAYERS; layer++) {
-                names.add(kind + layer);
-            }
-        }
-        return names;
-    }
-
-    /** Returns some of the tensors of a record, as a server sends them that hands out its layers one by one. */
-    public static byte[] part(byte[] record, Collection<String> tensors) {
-        return ActivationPart.parse(record, new KnownHeaders(), new HashSet<>(tensors))
-                .record();
     }
 
     /** Returns the records of one window, in which the given layers have drifted. */

@@ -62,7 +62,6 @@ class HouseTest {
             "topology.ingest",
             "topology.progress",
             "topology.windows",
-            "topology.joining",
             "topology.report",
             "topology.assessment",
             "topology.adaptation",

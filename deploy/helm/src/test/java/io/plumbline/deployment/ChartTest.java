@@ -235,8 +235,7 @@ class ChartTest {
                 "",
                 "config: {application_id: watcher, topics: {activations: hidden-states, decoders: refits}}",
                 "config: {http: {console: false}, kafka: {processing.guarantee: at_least_once}}",
-                "config: {kafka: {adapter.processing.guarantee: at_least_once}}",
-                "config: {sites: {clt: {explainer: /clt, targets: [0, 1], baseline: /baselines, rank: 8}}}"
+                "config: {kafka: {adapter.processing.guarantee: at_least_once}}"
             })
     void usersHaveTheRightsThatTheProgramPrintsAndNoMore(String values) throws IOException {
         String merged = merged(values + "\n"

@@ -1,7 +1,6 @@
 package io.plumbline.topology.broker;
 
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.joining.JoinStage;
 import io.plumbline.topology.windows.WindowStage;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,13 +14,8 @@ import org.apache.kafka.clients.admin.TopicDescription;
  */
 final class LostState {
 
-    /**
-     * The stores that hold something as soon as rows were read; any other may rightly be empty. A store of parts may
-     * even be new, since a site with several targets may be.
-     */
+    /** The stores that hold something as soon as rows were read; any other may rightly be empty. */
     private static final List<String> FILLED_AT_ONCE = List.of(WindowStage.PANES_STORE, WindowStage.WINDOWS_STORE);
-
-    private static final List<String> MAY_BE_NEW = List.of(JoinStage.PARTS_STORE);
 
     private LostState() {}
 
@@ -39,11 +33,11 @@ final class LostState {
         List<String> sentences = new ArrayList<>();
         for (TopicPlan.Planned topic : planned) {
             String source = topic.source();
-            if (source == null || isOf(MAY_BE_NEW, topic)) {
+            if (source == null) {
                 continue;
             }
             boolean gone = !existing.containsKey(topic.name());
-            if (gone || (isOf(FILLED_AT_ONCE, topic) && ends.getOrDefault(topic.name(), 1L) == 0)) {
+            if (gone || (isFilledAtOnce(topic) && ends.getOrDefault(topic.name(), 1L) == 0)) {
                 Application owner = topic.readers().iterator().next();
                 long offsets = read.computeIfAbsent(owner, application -> read(client, config, application))
                         .getOrDefault(source, 0L);
@@ -55,8 +49,8 @@ final class LostState {
         return sentences;
     }
 
-    private static boolean isOf(List<String> stores, TopicPlan.Planned changelog) {
-        return stores.stream().anyMatch(store -> changelog.name().endsWith("-%s-changelog".formatted(store)));
+    private static boolean isFilledAtOnce(TopicPlan.Planned changelog) {
+        return FILLED_AT_ONCE.stream().anyMatch(store -> changelog.name().endsWith("-%s-changelog".formatted(store)));
     }
 
     /** Returns up to which offset the application has read each topic, summed over the partitions. */

@@ -5,8 +5,6 @@ import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
-import io.plumbline.topology.ingest.TargetSites;
-import io.plumbline.topology.joining.JoinStage;
 import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.windows.WindowStage;
 import java.util.EnumSet;
@@ -30,9 +28,6 @@ final class TopicPlan {
 
     /** Stores with a change-log, by the topic that their sub-topology reads; the order is that of the plan. */
     static final List<String> STORES_OF_ACTIVATIONS = List.of(WindowStage.PANES_STORE, Input.ACTIVATIONS.store());
-
-    /** Stores of the same sub-topology where a site has several targets. */
-    static final List<String> STORES_OF_PARTS = List.of(JoinStage.PARTS_STORE);
 
     static final List<String> STORES_OF_MOMENTS =
             List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE, Input.MOMENTS.store());
@@ -190,9 +185,6 @@ final class TopicPlan {
     private void changelogs() {
         TopicNames names = config.topics();
         STORES_OF_ACTIVATIONS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));
-        if (config.sites().keySet().stream().anyMatch(site -> TargetSites.groupOf(site) != null)) {
-            STORES_OF_PARTS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));
-        }
         STORES_OF_MOMENTS.forEach(store -> changelog(Application.MONITOR, store, names.moments()));
         STORES_OF_REQUESTS.forEach(store -> changelog(Application.ADAPTER, store, names.adaptationRequests()));
     }

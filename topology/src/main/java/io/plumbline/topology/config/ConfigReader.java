@@ -236,10 +236,9 @@ final class ConfigReader {
         int requestsPerWindow = node.integer("requests_per_window", otherwise.requestsPerWindow(), 1);
         Duration ahead = node.duration("ahead", otherwise.ahead());
         Duration behind = node.has("behind") && !node.isOff("behind") ? node.duration("behind", MINUTE) : null;
-        int unjoinedBytes = node.integer("unjoined_bytes", otherwise.unjoinedBytes(), 1);
         node.refuseUnknownKeys();
         try {
-            return new Limits(sites, width, rowsPerRecord, requestsPerWindow, ahead, behind, unjoinedBytes);
+            return new Limits(sites, width, rowsPerRecord, requestsPerWindow, ahead, behind);
         } catch (IllegalArgumentException refused) {
             problems.add(String.valueOf(refused.getMessage()));
             return otherwise;

@@ -67,8 +67,7 @@ public record DeadLetter(Reason reason, String message) {
         WRONG_MASK(Reason.NO),
         IMPOSSIBLE_MOMENT(Reason.NO),
         UNEXPECTED_MOMENT(Reason.NO),
-        STRADDLES_PANES(Reason.NO),
-        UNJOINED("yes, while their window is open and the other parts come too");
+        STRADDLES_PANES(Reason.NO);
 
         private static final String NO = "no";
 

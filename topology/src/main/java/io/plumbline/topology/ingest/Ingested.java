@@ -66,16 +66,6 @@ public record Ingested(
         this(site, request, null, kept, masked, record);
     }
 
-    /** Returns the word that time has come so far for a site, without rows: a part of a record came, not all of it. */
-    public static Ingested timeOf(String site) {
-        return new Ingested(site, 0, null, MaskedRows.NONE, 0);
-    }
-
-    /** Returns whether nothing is to be counted: only the time of the record says something. */
-    public boolean isTimeOnly() {
-        return rows() == 0 && notes.isEmpty();
-    }
-
     /** Returns the rows of the record, masked ones among them. */
     public int rows() {
         int summed = moment == null ? 0 : moment.counts().rows();

@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * @param requestsPerWindow records of one site in one pane of one source partition
  * @param ahead how far event time may lie ahead of this machine's clock
  * @param behind how far event time may lie behind that clock; null: as far as the year 2000
- * @param unjoinedBytes bytes of parts of records of one source partition that wait for their other parts
  */
 public record Limits(
         int sites,
@@ -22,8 +21,7 @@ public record Limits(
         int rowsPerRecord,
         int requestsPerWindow,
         Duration ahead,
-        @Nullable Duration behind,
-        int unjoinedBytes) {
+        @Nullable Duration behind) {
 
     /** The time before which nothing was recorded that is watched: a time before it is one of another unit. */
     private static final long OLDEST_MS = Instant.parse("2000-01-01T00:00:00Z").toEpochMilli();
@@ -32,8 +30,7 @@ public record Limits(
     private static final long NEWEST_MS = Instant.parse("9999-12-31T00:00:00Z").toEpochMilli();
 
     /** The limits where the configuration says nothing. */
-    public static final Limits DEFAULT =
-            new Limits(1_000, 16_384, 65_536, 1_000_000, Duration.ofMinutes(1), null, 128 << 20);
+    public static final Limits DEFAULT = new Limits(1_000, 16_384, 65_536, 1_000_000, Duration.ofMinutes(1), null);
 
     public Limits {
         requirePositive("sites", sites);
@@ -44,7 +41,6 @@ public record Limits(
         if (behind != null) {
             requirePositive("behind", behind.toMillis());
         }
-        requirePositive("unjoined_bytes", unjoinedBytes);
     }
 
     /** Returns why a time is refused that no right clock gives, or null. */

@@ -185,7 +185,7 @@ public final class RecordReader {
     }
 
     /** Returns the bytes of the site's name: those of the header {@code site}, or the key; null without either. */
-    public static byte @Nullable [] siteOf(byte @Nullable [] key, Headers headers) {
+    static byte @Nullable [] siteOf(byte @Nullable [] key, Headers headers) {
         Header header = headers.lastHeader("site");
         return header != null && header.value() != null ? header.value() : key;
     }

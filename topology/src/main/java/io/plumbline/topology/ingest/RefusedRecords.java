@@ -46,7 +46,7 @@ public final class RefusedRecords {
     }
 
     /** Takes a record that is refused, which was read at {@code place}. */
-    public void take(
+    void take(
             ProcessorContext<Object, Object> context,
             Record<byte @Nullable [], byte @Nullable []> record,
             DeadLetter letter,

@@ -22,7 +22,7 @@ final class PipelineState implements MultiCollector {
     private static final String PANES_HELP = "Panes this instance holds open, of all sites";
     private static final String BYTES = "plumbline_state_bytes";
     private static final String BYTES_HELP =
-            "Second moments and row samples of the panes this instance holds open, and parts of records that wait, as they are held live";
+            "Second moments and row samples of the panes this instance holds open, as they are held live";
 
     private record Place(String store, String task) {}
 

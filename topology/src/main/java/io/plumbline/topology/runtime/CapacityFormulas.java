@@ -196,15 +196,10 @@ final class CapacityFormulas {
 
     /** Returns the memory outside of the heap. */
     List<Part> outside() {
-        // Where parts of records are joined they are in a store of their own.
-        int stores = sites.stream().anyMatch(site -> site.group() != null) ? 3 : 2;
         return config.store() == StoreKind.ROCKSDB
                 ? List.of(part(
-                        "RocksDB, its default caches of %d stores per partition".formatted(stores),
-                        (double) stores
-                                * deployment.partitionsHere()
-                                * (1 + deployment.standbys())
-                                * ROCKSDB_PER_STORE))
+                        "RocksDB, its default caches of 2 stores per partition",
+                        2.0 * deployment.partitionsHere() * (1 + deployment.standbys()) * ROCKSDB_PER_STORE))
                 : List.of();
     }
 

@@ -36,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>One instance per store name and topology; thread-safe.
  */
-public final class CommitHook {
+final class CommitHook {
 
     /** The one key and value written to the hook store: "this task has something to write". */
     private static final Bytes TOKEN = Bytes.wrap(new byte[] {1});
@@ -49,12 +49,12 @@ public final class CommitHook {
 
     private final String name;
 
-    public CommitHook(String name) {
+    CommitHook(String name) {
         this.name = name;
     }
 
     /** Lets a processor raise its hook. */
-    public static final class Signal {
+    static final class Signal {
 
         private final KeyValueStore<Bytes, byte[]> store;
 
@@ -63,7 +63,7 @@ public final class CommitHook {
         }
 
         /** Says that there is something to write: the next commit of this task calls back. */
-        public void raise() {
+        void raise() {
             store.put(TOKEN, TOKEN.get());
         }
     }
@@ -72,7 +72,7 @@ public final class CommitHook {
      * Has {@code callback} run before each commit for which the signal was raised. To be called from {@code
      * Processor.init}.
      */
-    public Signal beforeCommit(ProcessorContext<?, ?> context, Runnable callback) {
+    Signal beforeCommit(ProcessorContext<?, ?> context, Runnable callback) {
         KeyValueStore<Bytes, byte[]> store = context.getStateStore(name);
         CLAIMING.set(callback);
         try {
@@ -84,7 +84,7 @@ public final class CommitHook {
     }
 
     /** The store to add to the topology and to connect to the processor. */
-    public StoreBuilder<KeyValueStore<Bytes, byte[]>> storeBuilder() {
+    StoreBuilder<KeyValueStore<Bytes, byte[]>> storeBuilder() {
         KeyValueBytesStoreSupplier supplier = new KeyValueBytesStoreSupplier() {
             @Override
             public String name() {

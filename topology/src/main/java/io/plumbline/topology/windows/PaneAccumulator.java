@@ -94,9 +94,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         boolean speaksAgain = clock.silent();
         clock.silent(false);
         long paneStart = settings.paneStart(record.timestamp());
-        if (!record.value().isTimeOnly()) {
-            count(site, clock, record.value(), paneStart, record.timestamp());
-        }
+        count(site, clock, record.value(), paneStart, record.timestamp());
         boolean advanced = clock.advanceTo(record.timestamp());
         long before = partitionTimeMs;
         partitionTimeMs = Math.max(before, record.timestamp());

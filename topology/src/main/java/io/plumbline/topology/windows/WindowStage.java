@@ -8,7 +8,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executor;
-import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.state.StoreBuilder;
 
@@ -88,23 +87,6 @@ public final class WindowStage {
      */
     public Admission.Supplier admission(int requestsPerWindow) {
         return context -> new PaneAdmission(settings, context.getStateStore(PANES_STORE), requestsPerWindow);
-    }
-
-    /** Tells whether the panes of a site have closed here. */
-    @FunctionalInterface
-    public interface Closing {
-
-        /** Returns whether rows of this event time would be late, or the site is silent, so that nothing waits on. */
-        boolean isOver(String site, long timestampMs);
-    }
-
-    /** Returns the closing of the panes of a task. Its processor must be connected to {@link #PANES_STORE}. */
-    public Closing closing(ProcessorContext<?, ?> context) {
-        PaneStore<SiteClock> panes = context.getStateStore(PANES_STORE);
-        return (site, timestampMs) -> {
-            SiteClock clock = panes.site(site);
-            return clock.silent() || clock.isClosed(settings.paneStart(timestampMs) + settings.paneMs());
-        };
     }
 
     /** Composes as {@link #composer(WindowWork, Executor, int)} does, windows on which no work is done. */

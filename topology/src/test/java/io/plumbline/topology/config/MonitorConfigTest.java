@@ -164,7 +164,7 @@ class MonitorConfigTest {
                 sample: {rows: 256}
                 state: {store: rocksdb, directory: /var/lib/plumbline}
                 http: {bind: 0.0.0.0, port: 0, probe_port: 9465, hosts: [a.example], web_config: web.yaml}
-                limits: {sites: 5, width: 512, rows_per_record: 100, requests_per_window: 9, ahead: 2s, unjoined_bytes: 4096}
+                limits: {sites: 5, width: 512, rows_per_record: 100, requests_per_window: 9, ahead: 2s}
                 sites:
                   a.b:
                     explainer: sae
@@ -205,7 +205,7 @@ class MonitorConfigTest {
         assertEquals(
                 new HttpSettings("0.0.0.0", 0, 9465, List.of("a.example"), Path.of("/conf/web.yaml"), true),
                 config.http());
-        assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2), null, 4096), config.limits());
+        assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2), null), config.limits());
 
         SiteSettings site = site(config, "a.b");
         assertEquals(Path.of("/conf/sae"), site.explainer());

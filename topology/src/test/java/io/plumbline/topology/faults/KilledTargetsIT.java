@@ -36,7 +36,6 @@ class KilledTargetsIT {
     private static final long T0 = 1_700_000_000_000L;
     private static final long WINDOW_MS = 10_000;
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final String PARTS = "targets-monitor-parts-changelog";
 
     @TempDir
     private Path folder;
@@ -44,40 +43,27 @@ class KilledTargetsIT {
     private int children;
 
     /**
-     * Kills a monitor before the first parts are in the change-log, and the next one when some are. The windows are
-     * compared bit by bit with those of a monitor that was given whole records and lived.
+     * Kills a monitor between the blocks of one record, and the next one when a pane goes to the change-log. The windows
+     * are compared bit by bit with those of a monitor that lived.
      */
     @Test
-    void partsThatWaitWhenAMonitorIsKilledAreJoinedOnceByTheNext() throws Exception {
-        List<ProducerRecord<byte[], byte[]>> whole = new ArrayList<>();
-        List<ProducerRecord<byte[], byte[]>> parts = new ArrayList<>();
+    void killedMonitorsCountEveryRecordOnceInEveryBlock() throws Exception {
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (int window = 0; window < 3; window++) {
-            List<List<ProducerRecord<byte[], byte[]>>> split = new ArrayList<>();
             for (int i = 0; i < 16; i++) {
-                long timestampMs = T0 + window * WINDOW_MS + i * 100L;
-                whole.add(part(timestampMs, TargetsFolder.tensors()));
-                split.add(TargetsFolder.tensors().stream()
-                        .map(tensor -> part(timestampMs, List.of(tensor)))
-                        .toList());
+                records.add(record(T0 + window * WINDOW_MS + i * 100L));
             }
-            // The first parts of every record come before the others of the record before: one always waits.
-            for (int i = 0; i < split.size(); i++) {
-                parts.addAll(split.get(i).subList(0, 3));
-                if (i > 0) {
-                    parts.addAll(split.get(i - 1).subList(3, 6));
-                }
-            }
-            parts.addAll(split.get(split.size() - 1).subList(3, 6));
         }
-        Map<String, WindowPrint> expected = windowsOfWhole(whole);
+        Map<String, WindowPrint> expected = windowsOfOneThatLived(records);
         assertEquals(2 * TargetsFolder.LAYERS, expected.size(), expected.toString());
-        assertEquals(expected, windowsOfKilled(parts));
+        assertEquals(expected, windowsOfKilled(records));
     }
 
-    private Map<String, WindowPrint> windowsOfWhole(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
-        try (EmbeddedBroker broker = FaultBroker.start(folder.resolve("broker-of-whole"))) {
+    private Map<String, WindowPrint> windowsOfOneThatLived(List<ProducerRecord<byte[], byte[]>> records)
+            throws Exception {
+        try (EmbeddedBroker broker = FaultBroker.start(folder.resolve("broker-of-one"))) {
             BrokerClient client = prepared(broker);
-            Path config = config(folder.resolve("whole"), broker, "mode: observe");
+            Path config = config(folder.resolve("one"), broker, "mode: observe");
             client.sendAll(records);
             try (ChildJvm monitor = monitor(config)) {
                 return prints(client, monitor);
@@ -85,28 +71,20 @@ class KilledTargetsIT {
         }
     }
 
-    private Map<String, WindowPrint> windowsOfKilled(List<ProducerRecord<byte[], byte[]>> parts) throws Exception {
-        try (EmbeddedBroker broker = FaultBroker.start(folder.resolve("broker-of-parts"))) {
+    private Map<String, WindowPrint> windowsOfKilled(List<ProducerRecord<byte[], byte[]>> records) throws Exception {
+        try (EmbeddedBroker broker = FaultBroker.start(folder.resolve("broker-of-killed"))) {
             BrokerClient client = prepared(broker);
-            Path config = config(folder.resolve("parts"), broker, "mode: observe");
-            int some = parts.size() / 3 + 1; // among the parts of one record
-            client.sendAll(parts.subList(0, some));
-            try (ChildJvm first = monitor(config, KillPoint.Fault.KILL.at("send-parts-changelog", 1))) {
-                first.awaitKilled();
+            Path config = config(folder.resolve("killed"), broker, "mode: observe");
+            client.sendAll(records.subList(0, 20));
+            try (ChildJvm first = monitor(config, KillPoint.Fault.KILL.at("accumulated", 20))) {
+                first.awaitKilled(); // with the seventh record in two of its three blocks
             }
-            try (ChildJvm second = monitor(config)) {
-                BrokerClient.awaitThat(() -> !client.readAll(PARTS).isEmpty(), () -> "no part in the change-log");
-                second.kill();
+            try (ChildJvm second = monitor(config, KillPoint.Fault.KILL.at("send-panes-changelog", 1))) {
+                second.awaitKilled();
             }
-            client.sendAll(parts.subList(some, 2 * some));
-            try (ChildJvm third = monitor(config, KillPoint.Fault.KILL.at("accumulated", 20))) {
-                third.awaitKilled();
-            }
-            client.sendAll(parts.subList(2 * some, parts.size()));
+            client.sendAll(records.subList(20, records.size()));
             try (ChildJvm last = monitor(config)) {
-                Map<String, WindowPrint> found = prints(client, last);
-                assertEquals(List.of(), client.readAll("dead-letters"), "parts that were not joined");
-                return found;
+                return prints(client, last);
             }
         }
     }
@@ -153,19 +131,17 @@ class KilledTargetsIT {
         return windows;
     }
 
-    /** Returns tensors of the record of a time; of integers, so that sums are exact in any order. */
-    private static ProducerRecord<byte[], byte[]> part(long timestampMs, List<String> tensors) {
+    /** Returns a record of integers, so that sums are exact in any order. */
+    private static ProducerRecord<byte[], byte[]> record(long timestampMs) {
         SafetensorsWriter writer = SafetensorsWriter.create();
-        for (String tensor : tensors) {
-            writer.add(tensor, DType.F32, ActivationRecords.integerRows(timestampMs + tensor.hashCode(), 8, 8));
+        for (String kind : List.of("activations.", "targets.")) {
+            for (int layer = 0; layer < TargetsFolder.LAYERS; layer++) {
+                String tensor = kind + layer;
+                writer.add(tensor, DType.F32, ActivationRecords.integerRows(timestampMs + tensor.hashCode(), 8, 8));
+            }
         }
-        String name = Long.toString(timestampMs);
-        ProducerRecord<byte[], byte[]> part = new ProducerRecord<>(
-                "activations", 0, timestampMs, name.getBytes(StandardCharsets.UTF_8), writer.toBytes());
-        part.headers().add("site", TargetsFolder.SITE.getBytes(StandardCharsets.UTF_8));
-        part.headers().add("request", name.getBytes(StandardCharsets.UTF_8));
-        part.headers().add("position", "0".getBytes(StandardCharsets.UTF_8));
-        return part;
+        byte[] site = TargetsFolder.SITE.getBytes(StandardCharsets.UTF_8);
+        return new ProducerRecord<>("activations", 0, timestampMs, site, writer.toBytes());
     }
 
     @Test

@@ -40,7 +40,7 @@ class RecordReaderTest {
                     new SiteShape("sae", 3, 3, false, RowMask.NONE),
                     "transcoder",
                     new SiteShape("transcoder", 3, 2, true, RowMask.NONE)),
-            new Limits(2, 3, 8, 4, Duration.ofMinutes(1), null, 1 << 20));
+            new Limits(2, 3, 8, 4, Duration.ofMinutes(1), null));
 
     private final RecordReader masking = new RecordReader(
             Map.of("sae", new SiteShape("sae", 3, 3, false, RowMask.of(new MaskRules(List.of(101L, 102L), 8.0), 2.0))),

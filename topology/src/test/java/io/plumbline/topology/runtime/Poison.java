@@ -35,8 +35,7 @@ record Poison(int width, int most, LongFunction<Matrix> rows) {
                     && reason != Reason.WRONG_MASK
                     && reason != Reason.IMPOSSIBLE_MOMENT
                     && reason != Reason.UNEXPECTED_MOMENT
-                    && reason != Reason.STRADDLES_PANES
-                    && reason != Reason.UNJOINED)
+                    && reason != Reason.STRADDLES_PANES)
             .toArray(Reason[]::new);
 
     /** The records of {@link WatchedFolder}. */

@@ -97,7 +97,7 @@ class WrongClocksTest {
         assertMessage(limits.wrongTime("s", 253_402_300_799_999L, NOW), "microseconds or nanoseconds");
         assertMessage(limits.wrongTime("s", NOW + 3_600_000, NOW), "3600 s ahead");
         assertNull(limits.wrongTime("s", NOW - Duration.ofDays(3_650).toMillis(), NOW), "a recording");
-        Limits live = new Limits(1, 1, 1, 1, Duration.ofMinutes(1), Duration.ofHours(1), 1);
+        Limits live = new Limits(1, 1, 1, 1, Duration.ofMinutes(1), Duration.ofHours(1));
         assertNull(live.wrongTime("s", NOW - 3_600_000, NOW));
         assertMessage(live.wrongTime("s", NOW - 3_601_000, NOW), "3601 s behind");
     }
