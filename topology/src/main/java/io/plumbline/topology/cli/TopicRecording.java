@@ -189,14 +189,14 @@ final class TopicRecording implements Closeable {
         }
         try {
             Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
-            if (ingested.moment() != null) {
+            if (ingested instanceof Ingested.Moment) {
                 leftOut.merge(MOMENT_RECORD, 1L, Long::sum);
                 return;
             }
-            if (ingested.rows() == 0) {
-                return; // a producer's word of tokens: nothing is left out
+            if (!(ingested instanceof Ingested.Rows rows)) {
+                return; // word of tokens: nothing is left out
             }
-            ActivationBlob kept = ingested.kept();
+            ActivationBlob kept = rows.summed();
             if (kept == null || (mask.needsTokenIds() && kept.tokenIds() == null)) {
                 leftOut.merge(DeadLetter.Reason.MISSING_TOKEN_IDS.label(), 1L, Long::sum);
                 return;

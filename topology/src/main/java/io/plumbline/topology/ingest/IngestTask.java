@@ -89,7 +89,7 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
             listener.onRead(System.nanoTime() - begin);
             for (Ingested ingested : read) {
                 listener.onAccepted(ingested.site(), ingested.rows());
-                if (ingested.moment() != null) {
+                if (ingested instanceof Ingested.Moment) {
                     listener.onMoment(ingested.site());
                 }
                 context.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);

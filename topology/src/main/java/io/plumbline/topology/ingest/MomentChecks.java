@@ -1,7 +1,6 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.calibration.Amounts;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.wire.EncodedRows;
@@ -52,10 +51,6 @@ record MomentChecks(Limits limits) {
         if (fault != null) {
             throw refused(fault.nonFinite() ? Reason.NON_FINITE : Reason.IMPOSSIBLE_MOMENT, shape, fault.message());
         }
-    }
-
-    static MaskedRows masked(MomentRecord moment) {
-        return new MaskedRows(moment.counts().maskedByToken(), moment.counts().maskedByNorm());
     }
 
     private void checkSample(SiteShape shape, MomentRecord.Sample sample) throws Refused {

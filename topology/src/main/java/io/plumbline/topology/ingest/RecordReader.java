@@ -1,7 +1,6 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.calibration.Amounts;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
@@ -106,14 +105,13 @@ public final class RecordReader {
     private Ingested read(SiteShape shape, byte @Nullable [] value, Headers headers, long timestampMs) throws Refused {
         Long id = idOf(shape, headers);
         if (value == null) {
-            return wordOf(shape, id, notesOf(shape, headers, 0));
+            return announced(shape, id, notesOf(shape, headers, 0));
         }
         ActivationRecord parsed = parse(shape, value);
         if (parsed instanceof MomentRecord moment) {
             momentChecks.check(shape, moment, timestampMs);
-            MaskedRows masked = MomentChecks.masked(moment);
-            int rows = Math.toIntExact(moment.counts().rows() + masked.total());
-            return new Ingested(shape.site(), 0, null, null, masked, 0, moment, id, notesOf(shape, headers, rows));
+            ProducerNotes notes = notesOf(shape, headers, Ingested.Moment.rowsOf(moment));
+            return new Ingested.Moment(shape.site(), id, notes, moment);
         }
         ActivationBlob blob = (ActivationBlob) parsed;
         checkRows(shape, blob);
@@ -130,24 +128,22 @@ public final class RecordReader {
         }
         byte[] request = requestOf(headers);
         long record = RowSample.recordHash(value, timestampMs, request);
-        String name = request == null ? null : new String(request, StandardCharsets.UTF_8);
-        long group = name == null ? record : RowSample.requestHash(name);
-        String shortName = name == null ? null : RequestTotals.shortName(name);
         RowMask.Kept<ActivationBlob> kept = shape.mask().apply(written(shape, blob));
         ActivationBlob rows = kept.rows();
-        ActivationBlob summed = rows == null || !shape.given() ? rows : joined(shape, rows);
+        if (rows != null && shape.given()) {
+            kept = new RowMask.Kept<>(joined(shape, rows), kept.masked());
+        }
         ProducerNotes notes = notesOf(shape, headers, blob.rows());
-        return new Ingested(
-                shape.site(),
-                group,
-                shortName,
-                summed,
-                kept.masked(),
-                record,
-                null,
-                id,
-                notes,
-                whole(shape, value, notes));
+        return new Ingested.Rows(
+                shape.site(), id, notes, record, named(request, record), kept, whole(shape, value, notes));
+    }
+
+    private static Ingested.Request named(byte @Nullable [] request, long record) {
+        if (request == null) {
+            return new Ingested.Request(record, null);
+        }
+        String name = new String(request, StandardCharsets.UTF_8);
+        return new Ingested.Request(RowSample.requestHash(name), RequestTotals.shortName(name));
     }
 
     /**
@@ -174,14 +170,14 @@ public final class RecordReader {
     }
 
     /** Reads a record without a value, which tells of tokens whose rows come later, or never. */
-    private static Ingested wordOf(SiteShape shape, @Nullable Long id, ProducerNotes notes) throws Refused {
+    private static Ingested announced(SiteShape shape, @Nullable Long id, ProducerNotes notes) throws Refused {
         if (!notes.coverage().isKnown()) {
             throw new Refused(
                     Reason.NULL_VALUE,
                     "site %s: the record has no value, and no header %s that says what was served"
                             .formatted(shape.site(), Coverage.SERVED));
         }
-        return new Ingested(shape.site(), 0, null, null, MaskedRows.NONE, 0, null, id, notes);
+        return new Ingested.Announcement(shape.site(), id, notes);
     }
 
     /** Returns the bytes of the site's name: those of the header {@code site}, or the key; null without either. */

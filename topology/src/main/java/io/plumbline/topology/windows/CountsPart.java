@@ -2,7 +2,6 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.MomentRecord;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -25,9 +24,8 @@ final class CountsPart implements PanePart<PaneCounts> {
 
     @Override
     public void add(Ingested record, long timestampMs) {
-        MomentRecord moment = record.moment();
-        long requests = moment != null ? moment.counts().requests() : record.kept() != null ? 1 : 0;
-        counts = counts.plus(new PaneCounts(requests, 1, moment == null ? 0 : 1, record.masked()));
+        long moments = record instanceof Ingested.Moment ? 1 : 0;
+        counts = counts.plus(new PaneCounts(record.requests(), 1, moments, record.masked()));
     }
 
     /** Counts a message of the pane, and takes the sender's word on how many there are where it has one. */

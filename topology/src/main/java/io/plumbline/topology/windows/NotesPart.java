@@ -23,15 +23,18 @@ final class NotesPart implements PanePart<WindowNotes> {
         if (record.notes().isEmpty()) {
             return;
         }
-        MomentRecord moment = record.moment();
-        long[] requests = moment == null ? new long[] {record.request()} : sampled(moment);
+        long[] requests = requestsOf(record);
         all.add(record.notes(), record.rows(), requests);
         fresh().add(record.notes(), record.rows(), requests);
     }
 
-    /** Returns the sampled requests of a moment, since only those are known. */
-    private static long[] sampled(MomentRecord moment) {
-        MomentRecord.Sample sample = moment.sample();
+    /** Returns the requests that the notes are of: of a moment the sampled ones, since only those are known. */
+    private static long[] requestsOf(Ingested record) {
+        if (record instanceof Ingested.Rows rows) {
+            return new long[] {rows.request().hash()};
+        }
+        MomentRecord.Sample sample =
+                record instanceof Ingested.Moment summed ? summed.moment().sample() : null;
         return sample == null ? NO_REQUESTS : sample.requests();
     }
 

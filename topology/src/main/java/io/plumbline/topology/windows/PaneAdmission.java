@@ -20,11 +20,10 @@ record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int re
     public @Nullable DeadLetter refusal(Ingested record, long timestampMs) {
         String site = record.site();
         long startMs = settings.paneStart(timestampMs);
-        MomentRecord moment = record.moment();
-        if (moment != null
-                && (settings.paneStart(moment.pane().startMs()) != startMs
-                        || settings.paneStart(moment.pane().lastMs()) != startMs)) {
-            return straddles(site, moment.pane());
+        if (record instanceof Ingested.Moment summed
+                && (settings.paneStart(summed.moment().pane().startMs()) != startMs
+                        || settings.paneStart(summed.moment().pane().lastMs()) != startMs)) {
+            return straddles(site, summed.moment().pane());
         }
         Pane open = panes.panes(site).get(startMs);
         if (open == null || open.counted().records() < requestsPerWindow || open.remembers(record.id())) {

@@ -3,7 +3,6 @@ package io.plumbline.topology.windows;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.wire.ActivationBlob;
-import io.plumbline.wire.MomentRecord;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -31,15 +30,14 @@ final class PaneMoment {
     }
 
     void add(Ingested record) {
-        MomentRecord moment = record.moment();
-        if (moment != null) {
-            sum.merge(moment);
-            countRows(moment.counts().rows());
+        if (record instanceof Ingested.Moment summed) {
+            sum.merge(summed.moment());
+            countRows(summed.moment().counts().rows());
         }
-        ActivationBlob kept = record.kept();
-        if (kept != null) {
-            sum.addFloats(kept.targetRows());
-            countRows(kept.rows());
+        ActivationBlob rows = record instanceof Ingested.Rows read ? read.summed() : null;
+        if (rows != null) {
+            sum.addFloats(rows.targetRows());
+            countRows(rows.rows());
         }
     }
 

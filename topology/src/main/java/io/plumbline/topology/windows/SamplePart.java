@@ -32,19 +32,24 @@ final class SamplePart implements PanePart<RowSample> {
     /** Computes only a hash for rows that do not enter the sample. */
     @Override
     public void add(Ingested record, long timestampMs) {
-        if (record.moment() != null) {
-            sample.merge(record.moment());
+        if (record instanceof Ingested.Moment summed) {
+            sample.merge(summed.moment());
+        } else if (record instanceof Ingested.Rows rows && rows.summed() != null) {
+            offer(rows, rows.summed(), timestampMs);
         }
-        ActivationBlob kept = record.kept();
-        if (kept == null) {
-            return;
-        }
+    }
+
+    private void offer(Ingested.Rows record, ActivationBlob kept, long timestampMs) {
         EncodedRows targets = kept.targets();
         for (int row = 0; row < kept.rows(); row++) {
             long hash = RowSample.hash(record.record(), row);
             if (hash <= sample.threshold()) {
                 sample.offer(
-                        hash, record.request(), timestampMs, kept.activations().row(row), rowOf(targets, row));
+                        hash,
+                        record.request().hash(),
+                        timestampMs,
+                        kept.activations().row(row),
+                        rowOf(targets, row));
             }
         }
     }

@@ -55,16 +55,18 @@ final class TotalsPart implements PanePart<RequestTotals> {
     /** Adds the rows of a record, which are not masked; a moment's requests are not known. */
     @Override
     public void add(Ingested record, long timestampMs) {
-        ActivationBlob kept = record.kept();
-        if (projection == null || kept == null) {
-            return;
+        if (projection != null && record instanceof Ingested.Rows rows && rows.summed() != null) {
+            add(projection, rows.request(), rows.summed());
         }
+    }
+
+    private void add(RequestProjection projection, Ingested.Request request, ActivationBlob rows) {
         RequestTotals all = begun(projection.id());
         if (!all.projection().equals(projection.id())) {
             return;
         }
         RequestTotals fresh = fresh(all);
-        if (!all.keeps(record.request())) {
+        if (!all.keeps(request.hash())) {
             all.addNotKept();
             fresh.addNotKept();
             return;
@@ -74,7 +76,7 @@ final class TotalsPart implements PanePart<RequestTotals> {
             requests = new WaitingRequests(projection);
             waiting = requests;
         }
-        requests.add(record.request(), record.requestName(), kept.targetRows());
+        requests.add(request.hash(), request.name(), rows.targetRows());
         if (requests.isFull()) {
             requests.drainTo(all, fresh);
         }

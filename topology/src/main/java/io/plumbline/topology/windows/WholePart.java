@@ -29,14 +29,15 @@ final class WholePart implements PanePart<WholeRequests> {
     /** Offers every request of a record. */
     @Override
     public void add(Ingested record, long timestampMs) {
-        RequestRecord whole = record.whole();
-        if (requests == null || whole == null) {
+        if (requests == null || !(record instanceof Ingested.Rows rows) || rows.whole() == null) {
             return;
         }
+        RequestRecord whole = rows.whole();
+        long named = rows.request().hash();
         for (int i = 0; i < whole.count(); i++) {
             int index = i;
-            long request = whole.count() == 1 ? record.request() : RowSample.hash(record.request(), i);
-            requests.offer(request, record.request(), record.record(), () -> whole.request(index));
+            long request = whole.count() == 1 ? named : RowSample.hash(named, i);
+            requests.offer(request, named, rows.record(), () -> whole.request(index));
         }
     }
 

@@ -106,7 +106,7 @@ public final class IngestTargets {
         }
         try {
             Ingested taken = READER.read(key, value, headers, 5);
-            if (taken.rows() < 1 || (taken.kept() == null) == (taken.moment() == null)) {
+            if (taken.rows() < 1 || taken instanceof Ingested.Announcement) {
                 throw new AssertionError("a batch without rows");
             }
         } catch (Refused refused) {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.ingest;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -53,10 +54,10 @@ class RecordReaderTest {
         first.add("request", bytes("x".repeat(64) + "first"));
         RecordHeaders second = new RecordHeaders();
         second.add("request", bytes("x".repeat(64) + "second"));
-        Ingested one = reader.read(SAE, value, first, TIME);
-        Ingested other = reader.read(SAE, value, second, TIME);
-        assertEquals("x".repeat(64), one.requestName());
-        assertNotEquals(one.request(), other.request());
+        Ingested.Rows one = rows(reader, SAE, value, first, TIME);
+        Ingested.Rows other = rows(reader, SAE, value, second, TIME);
+        assertEquals("x".repeat(64), one.request().name());
+        assertNotEquals(one.request().hash(), other.request().hash());
     }
 
     @Test
@@ -65,9 +66,9 @@ class RecordReaderTest {
         assertEquals("sae", reader.read(SAE, value, new RecordHeaders(), TIME).site());
         RecordHeaders headers = new RecordHeaders();
         headers.add("site", SAE);
-        Ingested read = reader.read(bytes("any key"), value, headers, TIME);
+        Ingested.Rows read = rows(reader, bytes("any key"), value, headers, TIME);
         assertEquals("sae", read.site());
-        assertEquals(2, read.kept().rows());
+        assertEquals(2, read.rows());
     }
 
     @Test
@@ -75,13 +76,16 @@ class RecordReaderTest {
         byte[] value = ActivationRecords.blob(Matrix.zeros(1, 3));
         RecordHeaders headers = new RecordHeaders();
         headers.add("request", bytes("chat-1"));
-        long here = reader.read(SAE, value, headers, TIME).request();
-        assertEquals("chat-1", reader.read(SAE, value, headers, TIME).requestName());
-        assertNull(reader.read(SAE, value, new RecordHeaders(), TIME).requestName(), "its own request");
-        long later = reader.read(SAE, value, headers, TIME + 1).request();
+        long here = rows(reader, SAE, value, headers, TIME).request().hash();
+        assertEquals("chat-1", rows(reader, SAE, value, headers, TIME).request().name());
+        assertNull(rows(reader, SAE, value, new RecordHeaders(), TIME).request().name(), "its own request");
+        long later = rows(reader, SAE, value, headers, TIME + 1).request().hash();
         assertEquals(here, later);
-        long alone = reader.read(SAE, value, new RecordHeaders(), TIME).request();
-        long other = reader.read(SAE, value, new RecordHeaders(), TIME + 1).request();
+        long alone =
+                rows(reader, SAE, value, new RecordHeaders(), TIME).request().hash();
+        long other = rows(reader, SAE, value, new RecordHeaders(), TIME + 1)
+                .request()
+                .hash();
         assertNotEquals(alone, other);
         assertNotEquals(here, alone);
     }
@@ -92,13 +96,13 @@ class RecordReaderTest {
         RecordReader keeping = new RecordReader(Map.of("sae", shape.keepingRequests(true)), Limits.DEFAULT);
         byte[] value = ActivationRecords.blob(Matrix.zeros(3, 3), 101, 7, 7);
         RequestRecord whole =
-                keeping.read(SAE, value, new RecordHeaders(), TIME).whole();
+                rows(keeping, SAE, value, new RecordHeaders(), TIME).whole();
         assertEquals(3, Objects.requireNonNull(whole).rows(0));
-        assertNull(masking.read(SAE, value, new RecordHeaders(), TIME).whole());
+        assertNull(rows(masking, SAE, value, new RecordHeaders(), TIME).whole());
         RecordHeaders cached = new RecordHeaders();
         cached.add("tokens_served", "8".getBytes(StandardCharsets.UTF_8));
         cached.add("cached", "5".getBytes(StandardCharsets.UTF_8));
-        assertNull(keeping.read(SAE, value, cached, TIME).whole(), "its first rows are missing");
+        assertNull(rows(keeping, SAE, value, cached, TIME).whole(), "its first rows are missing");
         DeadLetter letter = refused(
                 keeping,
                 SafetensorsWriter.create()
@@ -118,11 +122,11 @@ class RecordReaderTest {
         SafetensorsWriter bare = SafetensorsWriter.create()
                 .add("activations", DType.F32, Matrix.zeros(2, 3))
                 .add("targets", DType.F32, Matrix.zeros(2, 2));
-        assertNull(keeping.read(key, bare.toBytes(), new RecordHeaders(), TIME).whole());
+        assertNull(rows(keeping, key, bare.toBytes(), new RecordHeaders(), TIME).whole());
         byte[] value = bare.add("residual", DType.F32, Matrix.zeros(2, 2)).toBytes();
         assertEquals(
                 1,
-                Objects.requireNonNull(keeping.read(key, value, new RecordHeaders(), TIME)
+                Objects.requireNonNull(rows(keeping, key, value, new RecordHeaders(), TIME)
                                 .whole())
                         .count());
     }
@@ -130,18 +134,19 @@ class RecordReaderTest {
     @Test
     void maskedRowsAreCountedAndLeaveTheBatch() throws Refused {
         Matrix rows = new Matrix(4, 3, new double[] {1, 0, 0, 2, 0, 0, 90, 0, 0, 3, 0, 0});
-        Ingested read = masking.read(SAE, ActivationRecords.blob(rows, 101, 7, 7, 102), new RecordHeaders(), TIME);
+        Ingested.Rows read =
+                rows(masking, SAE, ActivationRecords.blob(rows, 101, 7, 7, 102), new RecordHeaders(), TIME);
         assertEquals(new MaskedRows(2, 1), read.masked());
         assertEquals(
-                new Matrix(1, 3, new double[] {2, 0, 0}), read.kept().batch().activations());
+                new Matrix(1, 3, new double[] {2, 0, 0}), read.summed().batch().activations());
         assertEquals(4, read.rows());
     }
 
     @Test
     void aRecordOfMaskedRowsAloneIsTakenAndHasNoBatch() throws Refused {
         byte[] value = ActivationRecords.blob(Matrix.zeros(2, 3), 101, 102);
-        Ingested read = masking.read(SAE, value, new RecordHeaders(), TIME);
-        assertNull(read.kept());
+        Ingested.Rows read = rows(masking, SAE, value, new RecordHeaders(), TIME);
+        assertNull(read.summed());
         assertEquals(2, read.rows());
     }
 
@@ -168,6 +173,11 @@ class RecordReaderTest {
         }
     }
 
+    private static Ingested.Rows rows(
+            RecordReader reader, byte[] key, byte[] value, RecordHeaders headers, long timestampMs) throws Refused {
+        return assertInstanceOf(Ingested.Rows.class, reader.read(key, value, headers, timestampMs));
+    }
+
     private static DeadLetter refused(RecordReader reader, byte[] value) {
         return assertThrows(Refused.class, () -> reader.read(SAE, value, new RecordHeaders(), TIME))
                 .deadLetter();
@@ -179,8 +189,8 @@ class RecordReaderTest {
         byte[] value = ActivationRecords.blob(Matrix.zeros(1, 3));
         RecordHeaders headers = new RecordHeaders();
         headers.add("site", SAE);
-        Ingested one = reader.read(bytes("1"), value, headers, TIME);
-        Ingested two = reader.read(bytes("2"), value, headers, TIME);
+        Ingested.Rows one = rows(reader, bytes("1"), value, headers, TIME);
+        Ingested.Rows two = rows(reader, bytes("2"), value, headers, TIME);
         assertEquals(one.record(), two.record());
         assertEquals(one.request(), two.request());
     }
@@ -206,9 +216,9 @@ class RecordReaderTest {
                 "targets row 1, column 0 is Infinity",
                 TRANSCODER,
                 ActivationRecords.blob(rows, poisoned));
-        Ingested read =
-                reader.read(TRANSCODER, ActivationRecords.blob(rows, Matrix.zeros(2, 2)), new RecordHeaders(), TIME);
-        assertEquals(2, read.kept().targetRows().columns());
+        Ingested.Rows read =
+                rows(reader, TRANSCODER, ActivationRecords.blob(rows, Matrix.zeros(2, 2)), new RecordHeaders(), TIME);
+        assertEquals(2, read.summed().targetRows().columns());
     }
 
     @Test
@@ -244,6 +254,7 @@ class RecordReaderTest {
         RecordHeaders headers = new RecordHeaders();
         headers.add("tokens_served", bytes("12"));
         Ingested word = reader.read(SAE, null, headers, TIME);
+        assertInstanceOf(Ingested.Announcement.class, word);
         assertEquals(0, word.rows());
         assertEquals(new Coverage(12, 0, 0, 0, 0), word.notes().coverage());
         assertRefused(Reason.NULL_VALUE, "no header tokens_served", SAE, null);

@@ -3,7 +3,6 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.Limits;
@@ -131,7 +130,7 @@ class HoppingWindowsTest {
             context()
                     .forward(new Record<>(
                             SITE,
-                            new Ingested(SITE, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
+                            Panes.rows(SITE, number, ActivationRecords.undecoded(rows), number),
                             record.timestamp()));
         }
     }

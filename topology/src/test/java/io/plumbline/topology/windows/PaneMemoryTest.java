@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.kernel.FloatPanel;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
@@ -13,7 +12,6 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.HeapUse;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
 import io.plumbline.topology.runtime.CapacityEstimate.Part;
@@ -99,9 +97,7 @@ class PaneMemoryTest {
                 for (int pane = 0; pane < panes; pane++) {
                     Matrix rows = ActivationRecords.integerRows(++number, ROWS, WIDTH);
                     Pane open = store.paneToChange(site, pane * config.window().paneMs());
-                    open.add(
-                            new Ingested(site, number, ActivationRecords.undecoded(rows), MaskedRows.NONE, number),
-                            number);
+                    open.add(Panes.rows(site, number, ActivationRecords.undecoded(rows), number), number);
                     if (components > 0) {
                         addRequests(open, commit, components);
                     }

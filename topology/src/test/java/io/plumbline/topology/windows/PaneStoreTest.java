@@ -10,17 +10,20 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.MomentTile;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.common.utils.Bytes;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class PaneStoreTest extends StoredPanes {
@@ -102,9 +105,7 @@ class PaneStoreTest extends StoredPanes {
         for (int commit = 0; commit < 24; commit++) {
             Matrix rows = ActivationRecords.integerRows(commit, 40, WIDTH);
             store.paneToChange(SITE, 0)
-                    .add(
-                            new Ingested(SITE, commit, ActivationRecords.undecoded(rows), MaskedRows.NONE, commit),
-                            commit);
+                    .add(Panes.rows(SITE, commit, ActivationRecords.undecoded(rows), commit), commit);
             store.writeDirty();
             int stored = storedParts(PaneParts.SAMPLE).values().stream()
                     .mapToInt(part -> (part.length - 17) / (16 + 4 * WIDTH))
@@ -133,9 +134,7 @@ class PaneStoreTest extends StoredPanes {
             PaneStore<SiteClock> owner = commit % 2 == 0 ? first : second;
             owner.reset(Map.of());
             owner.paneToChange(SITE, 0)
-                    .add(
-                            new Ingested(SITE, commit, ActivationRecords.undecoded(rows), MaskedRows.NONE, commit),
-                            commit);
+                    .add(Panes.rows(SITE, commit, ActivationRecords.undecoded(rows), commit), commit);
             owner.writeDirty();
             for (int row = 0; row < rows.rows(); row++) {
                 truth.offer(RowSample.hash(commit, row), commit, commit, new float[WIDTH], null);
@@ -178,12 +177,23 @@ class PaneStoreTest extends StoredPanes {
         return Panes.tile(0, PANE_MS, MomentTile.cut(width, 4, state, 0));
     }
 
+    private static Ingested masked(int number, @Nullable ActivationBlob rows, MaskedRows masked) {
+        return new Ingested.Rows(
+                SITE,
+                null,
+                ProducerNotes.NONE,
+                number,
+                new Ingested.Request(number, null),
+                new RowMask.Kept<>(rows, masked),
+                null);
+    }
+
     @Test
     void maskedRowsComeBackWithTheirPane() {
         PaneStore<SiteClock> store = store(WIDTH);
-        store.paneToChange(SITE, 0).add(new Ingested(SITE, 1, null, new MaskedRows(2, 0), 1), 0);
+        store.paneToChange(SITE, 0).add(masked(1, null, new MaskedRows(2, 0)), 0);
         ActivationBlob batch = ActivationRecords.undecoded(ActivationRecords.integerRows(1, 4, WIDTH));
-        store.paneToChange(SITE, 0).add(new Ingested(SITE, 2, batch, new MaskedRows(3, 1), 2), 0);
+        store.paneToChange(SITE, 0).add(masked(2, batch, new MaskedRows(3, 1)), 0);
         store.writeDirty();
         PaneStore<SiteClock> restored = store(WIDTH);
         restored.reset(Map.of());
@@ -209,8 +219,7 @@ class PaneStoreTest extends StoredPanes {
     private Matrix write() {
         Matrix rows = ActivationRecords.integerRows(1, 4, WIDTH);
         PaneStore<SiteClock> store = store(WIDTH);
-        store.paneToChange(SITE, 0)
-                .add(new Ingested(SITE, 1, ActivationRecords.undecoded(rows), MaskedRows.NONE, 7), 0);
+        store.paneToChange(SITE, 0).add(Panes.rows(SITE, 1, ActivationRecords.undecoded(rows), 7), 0);
         store.writeDirty();
         return rows;
     }

@@ -2,8 +2,12 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.ingest.ProducerNotes;
+import io.plumbline.wire.ActivationBlob;
 import io.plumbline.wire.MomentTile;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -19,6 +23,17 @@ public final class Panes {
     /** Makes a pane of a site without request totals. */
     static Pane of(int width, int sampleRows) {
         return new Pane(site("site", width, sampleRows, RequestTotalling.NONE));
+    }
+
+    /** Makes a record of rows that are their own request, of which none is masked. */
+    static Ingested.Rows rows(String site, long request, ActivationBlob rows, long record) {
+        return rows(site, new Ingested.Request(request, null), rows, record);
+    }
+
+    /** Makes a record of rows of which none is masked, and which counts as often as it comes. */
+    static Ingested.Rows rows(String site, Ingested.Request request, ActivationBlob rows, long record) {
+        RowMask.Kept<ActivationBlob> kept = new RowMask.Kept<>(rows, MaskedRows.NONE);
+        return new Ingested.Rows(site, null, ProducerNotes.NONE, record, request, kept, null);
     }
 
     static PaneSite site(String site, int width, int sampleRows, RequestTotalling totalling) {

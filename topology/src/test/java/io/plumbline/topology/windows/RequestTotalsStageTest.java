@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskRules;
-import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotal;
 import io.plumbline.moments.RequestTotals;
@@ -178,7 +177,7 @@ class RequestTotalsStageTest {
             TotalsPart totals = new TotalsPart(Panes.site(
                     SITE, WindowPipeline.WIDTH, 8, RequestTotalling.of(Map.of(SITE, WindowPipeline.PROJECTION))));
             Matrix rows = ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH);
-            totals.add(new Ingested(SITE, 7, "seven", ActivationRecords.undecoded(rows), MaskedRows.NONE, 1), T0);
+            totals.add(Panes.rows(SITE, new Ingested.Request(7, "seven"), ActivationRecords.undecoded(rows), 1), T0);
             List<byte[]> parts = stored ? stored(totals) : totals.encode();
             double[] sum = new double[WindowPipeline.PROJECTION.components()];
             WindowPipeline.PROJECTION.add(rows, sum);

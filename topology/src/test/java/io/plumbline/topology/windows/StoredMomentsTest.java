@@ -27,6 +27,7 @@ import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.Stores;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests moments and record ids of open panes, stored and read back. */
@@ -129,6 +130,19 @@ class StoredMomentsTest {
         assertEquals(0, entries(PaneParts.NOTES));
     }
 
+    @Test
+    void anAnnouncementCountsTokensAndIsOfNoRequest() {
+        Pane pane = Panes.of(WIDTH, 16);
+        ProducerNotes notes = new ProducerNotes(new Coverage(5, 0, 0, 0, 0), Origin.of(Map.of("tenant", "acme")));
+        pane.add(new Ingested.Announcement(SITE, 7L, notes), 0);
+        assertEquals(5, notes(pane).coverage().served());
+        assertEquals(Origin.UNSAID, notes(pane).originOf(0));
+        assertTrue(pane.remembers(7L));
+        assertEquals(0, pane.rowsRead());
+        assertEquals(1, pane.counted().records());
+        assertEquals(0, pane.counted().requests());
+    }
+
     private static WindowNotes notes(Pane pane) {
         return Objects.requireNonNull(pane.value(PaneParts.NOTES));
     }
@@ -137,8 +151,7 @@ class StoredMomentsTest {
         Matrix values = ActivationRecords.integerRows(record, 1, WIDTH);
         ProducerNotes notes = new ProducerNotes(
                 new Coverage(5, 1, 4, 0, 0), Origin.of(Map.of("tenant", Integer.toString(record % 2))));
-        return new Ingested(
-                SITE, record, null, ActivationRecords.undecoded(values), MaskedRows.NONE, record, null, null, notes);
+        return record(record, record, null, notes, values);
     }
 
     private Pane restored() {
@@ -164,21 +177,23 @@ class StoredMomentsTest {
 
     private static Ingested rows(int seed, int count) {
         Matrix values = ActivationRecords.integerRows(seed, count, WIDTH);
-        return new Ingested(SITE, seed, ActivationRecords.undecoded(values), MaskedRows.NONE, seed);
+        return Panes.rows(SITE, seed, ActivationRecords.undecoded(values), seed);
     }
 
     private static Ingested named(int id) {
         Matrix values = ActivationRecords.integerRows(1, 1, WIDTH);
-        return new Ingested(
+        return record(1, id, Long.valueOf(id), ProducerNotes.NONE, values);
+    }
+
+    private static Ingested record(long request, long record, @Nullable Long id, ProducerNotes notes, Matrix values) {
+        return new Ingested.Rows(
                 SITE,
-                1,
-                null,
-                ActivationRecords.undecoded(values),
-                MaskedRows.NONE,
                 id,
-                null,
-                Long.valueOf(id),
-                ProducerNotes.NONE);
+                notes,
+                record,
+                new Ingested.Request(request, null),
+                new RowMask.Kept<>(ActivationRecords.undecoded(values), MaskedRows.NONE),
+                null);
     }
 
     private static Ingested moment(int seed, int count, int sampleRows) {
@@ -191,6 +206,6 @@ class StoredMomentsTest {
             accumulator.add(new ActivationBatch(values, null, null), null, 0);
         }
         MomentRecord record = (MomentRecord) ActivationRecord.parse(value.get(0), new KnownHeaders());
-        return new Ingested(SITE, 0, null, null, MaskedRows.NONE, 0, record, null, ProducerNotes.NONE);
+        return new Ingested.Moment(SITE, null, ProducerNotes.NONE, record);
     }
 }

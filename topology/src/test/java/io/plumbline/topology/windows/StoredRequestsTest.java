@@ -9,6 +9,7 @@ import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RequestTotal;
 import io.plumbline.moments.RequestTotals;
+import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.WholeRequests;
 import io.plumbline.topology.ActivationRecords;
@@ -145,16 +146,13 @@ class StoredRequestsTest extends StoredPanes {
             byte[] rows = ActivationRecords.blob(ActivationRecords.integerRows(commit, 6, WIDTH));
             store.paneToChange(SITE, 0)
                     .add(
-                            new Ingested(
+                            new Ingested.Rows(
                                     SITE,
-                                    RowSample.requestHash("request " + commit % 35),
-                                    null,
-                                    ActivationBlob.parse(rows, new KnownHeaders()),
-                                    MaskedRows.NONE,
-                                    commit,
-                                    null,
                                     null,
                                     ProducerNotes.NONE,
+                                    commit,
+                                    new Ingested.Request(RowSample.requestHash("request " + commit % 35), null),
+                                    new RowMask.Kept<>(ActivationBlob.parse(rows, new KnownHeaders()), MaskedRows.NONE),
                                     RequestRecord.parse(rows, new KnownHeaders(), null)),
                             commit);
             store.writeDirty();
@@ -182,7 +180,7 @@ class StoredRequestsTest extends StoredPanes {
         ActivationBlob rows = ActivationRecords.undecoded(ActivationRecords.integerRows(record, 2, WIDTH));
         store.paneToChange(SITE, 0)
                 .add(
-                        new Ingested(SITE, RowSample.requestHash(request), request, rows, MaskedRows.NONE, record),
+                        Panes.rows(SITE, new Ingested.Request(RowSample.requestHash(request), request), rows, record),
                         record);
     }
 
