@@ -13,7 +13,7 @@ import io.plumbline.linalg.kernel.UpdateKernels;
  */
 public final class Kernels {
 
-    /** The number of flops below which a product is done before a kernel is chosen or compiled. */
+    /** The number of flops below which plain loops are done before the vector kernel is compiled. */
     private static final double FEW_FLOPS = 1e5;
 
     /** Columns of a symmetric product that are made together: a multiple of what kernels work on. */

@@ -256,7 +256,7 @@ public final class Weights {
         return product;
     }
 
-    /** Returns the loops for float rows: a kernel is chosen, which takes half a second, for large ones only. */
+    /** Returns the loops for float rows: those of the kernel for large weights, plain ones for small weights. */
     private FloatRowOps loops() {
         return rows * columns < LEAST_FOR_KERNEL ? PLAIN : OfProcess.LOOPS;
     }

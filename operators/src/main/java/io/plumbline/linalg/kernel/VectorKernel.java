@@ -10,7 +10,11 @@ final class VectorKernel implements UpdateKernel {
 
     private final VectorTiles shape;
 
-    /** The kernel in the shape that suits this machine. */
+    /**
+     * Makes the kernel in the shape that suits this machine.
+     *
+     * @throws UnsupportedOperationException if no shape does
+     */
     VectorKernel() {
         this(VectorTiles.ofMachine());
     }

@@ -43,17 +43,32 @@ enum VectorTiles {
         this.vectors = vectors;
     }
 
-    /** Returns the shape that suits this machine's registers. */
+    /** Returns the shape that suits this machine's registers, see {@link #of}. */
     static VectorTiles ofMachine() {
         return of(BITS, System.getProperty("os.arch", ""));
     }
 
+    /**
+     * Returns the shape for vectors of {@code bits} and an {@code architecture} as {@code os.arch} names it.
+     *
+     * <p>Vectors of 128 bits are for ARM alone: elsewhere so short ones are those of processors that cannot multiply and
+     * add in one step, which Java then computes number by number, a thousand times slower.
+     *
+     * @throws UnsupportedOperationException if plain loops are faster there, or no strip fits the vectors
+     */
     static VectorTiles of(int bits, String architecture) {
+        boolean arm = architecture.startsWith("aarch64");
         if (bits == 512) {
             return SIX_BY_THREE;
         }
+        if (bits == 256 && !arm) {
+            return SIX_BY_TWO;
+        }
         // On ARM the fences of six by two are instructions, and there are 32 registers.
-        return bits == 256 && !architecture.startsWith("aarch64") ? SIX_BY_TWO : THREE_BY_SIX;
+        if (arm && (bits == 256 || bits == 128)) {
+            return THREE_BY_SIX;
+        }
+        throw new UnsupportedOperationException("vectors of %d bits on %s".formatted(bits, architecture));
     }
 
     /** Returns the rows of a tile. */

@@ -23,7 +23,7 @@ public record Machine(
 
     private static final Path PROCESSORS = Path.of("/proc/cpuinfo");
 
-    /** Returns this machine, as it is when the run begins. Chooses the kernel, which takes a second. */
+    /** Returns this machine, as it is when the run begins. */
     public static Machine here() {
         double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
         UpdateKernels.Choice choice = UpdateKernels.chosen();

@@ -170,7 +170,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
     }
 
-    /** Chooses the kernel before the first record comes, since choosing takes half a second. */
+    /** Refuses a kernel that cannot be had, and logs which one sums the rows. */
     private static void chooseKernel() {
         UpdateKernels.Choice choice;
         try {
