@@ -50,28 +50,26 @@ final class VectorFloatPanel extends FloatPanel {
     private final VectorFloatTileKernel kernel;
 
     /**
-     * Room for each batch. In one, those of d = 2,048 would be 4 MiB: half of a region of G1 as the launcher sets it,
-     * and so a whole one.
+     * An array for each batch. In one, those of d = 2,048 would be 4 MiB: half of a region of G1 as the launcher sets
+     * it, and so a whole one.
      */
-    private final FloatRoom[] batches;
+    private final float[][] batches;
 
     VectorFloatPanel(int dimension, VectorFloatTileKernel kernel) {
         super(dimension, kernel.stretch());
         this.kernel = kernel;
-        batches = new FloatRoom[capacity(dimension) / ROWS];
-        for (int batch = 0; batch < batches.length; batch++) {
-            batches[batch] = FloatRoom.piece(VectorTiles.strips(dimension, WIDTH) * WIDTH * ROWS + HALF_LANES);
-        }
+        batches =
+                new float[capacity(dimension) / ROWS][VectorTiles.strips(dimension, WIDTH) * WIDTH * ROWS + HALF_LANES];
     }
 
     @Override
     public float[] array(int row) {
-        return batches[row / ROWS].array();
+        return batches[row / ROWS];
     }
 
     @Override
     public int index(int row, int column) {
-        return batches[row / ROWS].start() + column * ROWS + row % ROWS * stretch();
+        return column * ROWS + row % ROWS * stretch();
     }
 
     @Override

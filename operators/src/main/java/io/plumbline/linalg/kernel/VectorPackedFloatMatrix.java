@@ -26,14 +26,14 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     /** Rows there is room for. */
     private final int room;
 
-    private final FloatRoom strips;
+    private final float[] strips;
 
     VectorPackedFloatMatrix(MatrixRows b, VectorFloatTileKernel kernel) {
         super(b.rows(), b.columns());
         this.kernel = kernel;
         int m = b.rows();
         room = VectorFloatTileKernel.even(m);
-        strips = FloatRoom.whole(Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, room));
+        strips = new float[Math.multiplyExact(VectorTiles.strips(b.columns(), WIDTH) * WIDTH, room)];
         Cores.each(VectorTiles.strips(b.columns(), WIDTH), strip -> {
             int column = strip * WIDTH;
             double[] row = new double[Math.min(WIDTH, b.columns() - column)];
@@ -42,7 +42,7 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
                 for (int from = 0; from < row.length; from += kernel.stretch()) {
                     int target = index(h, column + from) - from;
                     for (int j = from; j < Math.min(from + kernel.stretch(), row.length); j++) {
-                        strips.array()[target + j] = (float) row[j];
+                        strips[target + j] = (float) row[j];
                     }
                 }
             }
@@ -51,7 +51,7 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
 
     /** Returns where a row of the stretch that begins with {@code column} lies. */
     private int index(int row, int column) {
-        return strips.start() + column * room + row * kernel.stretch();
+        return column * room + row * kernel.stretch();
     }
 
     @Override
@@ -59,15 +59,13 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
         int m = rows();
         int squares = VectorTiles.strips(a.rows(), WIDTH);
         float[] left = layOut(a, squares);
-        // The squares' sums, and a product behind them.
-        FloatRoom work = FloatRoom.piece((squares + 1) * SQUARE);
-        float[] sums = work.array();
-        int product = work.start() + squares * SQUARE;
+        float[] sums = new float[squares * SQUARE];
+        float[] product = new float[SQUARE];
         int pieces = (m + INNER - 1) / INNER;
         for (int column = 0; column < columns(); column += WIDTH) {
             int length = Math.min(WIDTH, columns() - column);
             for (int row = 0; row < a.rows(); row++) {
-                System.arraycopy(bias, column, sums, work.start() + row * WIDTH, length);
+                System.arraycopy(bias, column, sums, row * WIDTH, length);
             }
             boolean backwards = column / WIDTH % 2 > 0;
             for (int turn = 0; turn < pieces * squares; turn++) {
@@ -80,25 +78,26 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
                         left,
                         from,
                         room,
-                        strips.array(),
+                        strips,
                         index(h, column),
                         room,
                         Math.min(INNER, m - h),
                         rows,
                         length,
-                        sums,
-                        product);
-                addTo(sums, work.start() + i * SQUARE, product, rows * WIDTH);
+                        product,
+                        0);
+                addTo(sums, i * SQUARE, product, rows * WIDTH);
             }
             for (int row = 0; row < a.rows(); row++) {
-                handOver(row, column, sums, work.start() + row * WIDTH, length, sink);
+                handOver(row, column, sums, length, sink);
             }
         }
     }
 
     /** Hands over those vectors of a row that have a value above its level, neighbours together. */
-    private static void handOver(int row, int column, float[] sums, int at, int length, Sink sink) {
+    private static void handOver(int row, int column, float[] sums, int length, Sink sink) {
         float level = sink.level(row);
+        int at = row * WIDTH;
         int start = 0;
         for (int j = 0; j < length; j += LANES) {
             // What lies beyond the row in its last vector may be above, and is not handed over.
@@ -121,14 +120,14 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
     public void copyRow(int row, float[] target) {
         for (int column = 0; column < columns(); column += kernel.stretch()) {
             int length = Math.min(kernel.stretch(), columns() - column);
-            System.arraycopy(strips.array(), index(row, column), target, column, length);
+            System.arraycopy(strips, index(row, column), target, column, length);
         }
     }
 
-    private static void addTo(float[] sums, int at, int product, int length) {
+    private static void addTo(float[] sums, int at, float[] product, int length) {
         for (int j = 0; j < length; j += LANES) {
             FloatVector.fromArray(SPECIES, sums, at + j)
-                    .add(FloatVector.fromArray(SPECIES, sums, product + j))
+                    .add(FloatVector.fromArray(SPECIES, product, j))
                     .intoArray(sums, at + j);
         }
     }
