@@ -3,7 +3,7 @@ package io.plumbline.linalg.kernel;
 /**
  * Pieces of strips, of as many rows each, that are multiplied with each other: each of them often, so that laying it
  * out once pays. Made by {@link FloatTileKernel#pieces}. Different pieces may be taken, and different squares added to,
- * at the same time.
+ * at the same time. The build makes {@code DoublePieces} from this interface.
  */
 public interface FloatPieces {
 

@@ -3,8 +3,8 @@ package io.plumbline.linalg.kernel;
 import java.util.Arrays;
 
 /**
- * Sums of four by three entries at a time, which stay in registers. The class for doubles is generated from this one,
- * see {@code VectorFloatTiles}.
+ * Sums of four by three entries at a time, which stay in registers. The build makes the class for doubles from this
+ * one, see {@code VectorFloatTiles}.
  */
 final class PlainFloatTileKernel implements FloatTileKernel {
 

@@ -22,7 +22,7 @@ public final class UpdateKernels {
     static final String PLAIN = "plain";
     static final String VECTOR = "vector";
 
-    static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
+    private static final UpdateKernel PLAIN_KERNEL = new PlainKernel();
 
     /** The name of the class of the vector kernel and not the class: without the module it cannot be loaded. */
     private static final String VECTOR_KERNEL = "io.plumbline.linalg.kernel.VectorKernel";

@@ -14,7 +14,7 @@ import jdk.incubator.vector.VectorSpecies;
  * often, with room for an {@link #even} number of rows: after an odd one a left factor has a row of zeros, and a right
  * one a row of finite numbers. Strips as they lie are multiplied in tiles of four by two.
  *
- * <p>The class for doubles is generated from this one, see {@link VectorFloatTiles}.
+ * <p>The build makes the class for doubles from this one, see {@link VectorFloatTiles}.
  */
 final class VectorFloatTileKernel implements FloatTileKernel {
 

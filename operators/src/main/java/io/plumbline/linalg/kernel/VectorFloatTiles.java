@@ -35,10 +35,9 @@ import jdk.incubator.vector.VectorSpecies;
  * <p>Sums begin with what is in {@code before}, zeros for a product alone. The loops are kept small on purpose: with a
  * conversion to double inside, the JVM's first compiler gives up on the method and it is interpreted for good.
  *
- * <p>The class for doubles, {@link VectorDoubleTiles}, is made from this one: the two vector classes have no common
- * type with lanes of any kind, and a detour through one would put objects where registers should be. After an edit run
- * {@code ./mvnw -pl operators test -Dtest=GeneratedDoublesTest -Dplumbline.write.documents=true} and {@code ./mvnw
- * spotless:apply}.
+ * <p>The build makes the class for doubles, {@code VectorDoubleTiles}, from this one (see {@code operators/pom.xml}):
+ * the two vector classes have no common type with lanes of any kind, and a detour through one would put objects where
+ * registers should be.
  */
 final class VectorFloatTiles {
 
