@@ -2,7 +2,6 @@
 #   JAVA_HOME             the Java to use (17 or newer); otherwise the first java on PATH
 #   PLUMBLINE_JAVA_OPTS   options for that Java, e.g. "-Xmx4g"
 #   TMPDIR                where temporary folders go, as everywhere; Java alone would not ask
-#   PLUMBLINE_CLASSES     folder in which Java keeps the classes of `run` and `demo` from one start to the next; off: nowhere
 #   PLUMBLINE_LOG         log level on stderr: error, warn (default), info, debug
 # shellcheck shell=bash
 
@@ -99,39 +98,6 @@ only_prints() {
   return 1
 }
 
-# A number for this Java, these jars and these options: classes that were kept are good for nothing else.
-fingerprint() {
-  {
-    echo "$java" "${PLUMBLINE_JAVA_OPTS:-}" "${JAVA_TOOL_OPTIONS:-}" "${JDK_JAVA_OPTIONS:-}" "$class_path"
-    cat "$release" || true
-    rest=$class_path:
-    while [ -n "$rest" ]; do
-      place=${rest%%:*}
-      rest=${rest#*:}
-      ls -lL "${place%/\*}" || true
-    done
-  } 2>/dev/null | cksum | cut -d' ' -f1
-}
-
-# Sets classes_flag and record_flag: `run` and `demo` start a second sooner with the classes that Java kept as it had read and checked them, in a
-# file of $PLUMBLINE_CLASSES. Where there is none of this Java and these jars, the program writes it when it has ended well.
-keep_classes() {
-  folder=${PLUMBLINE_CLASSES:-off}
-  case $command in
-    run | demo) [ "$folder" != off ] && ! has_option --live "$@" || return 0 ;;
-    *) return 0 ;;
-  esac
-  # Whoever has options of this kind sees to it alone: Java takes no two.
-  case ${PLUMBLINE_JAVA_OPTS:-}${JAVA_TOOL_OPTIONS:-}${JDK_JAVA_OPTIONS:-}${_JAVA_OPTIONS:-} in *Archive* | *Xshare* | *AOT* | *DumpInfo*) return 0 ;; esac
-  file=$folder/$command-$(fingerprint).jsa
-  if [ -s "$file" ]; then
-    classes_flag=-XX:SharedArchiveFile=$file
-  else
-    classes_flag=-Dplumbline.classes=$file
-    record_flag=-XX:+RecordDynamicDumpInfo
-  fi
-}
-
 # start CLASS_PATH ARGUMENTS...: becomes Java. $downstream holds the class path of what runs the rest of a model, which a
 # service reads where a site names one.
 start() {
@@ -169,9 +135,6 @@ start() {
   fi
   # Java refuses two collectors, and reads options in these variables too.
   case ${PLUMBLINE_JAVA_OPTS:-}${JAVA_TOOL_OPTIONS:-}${JDK_JAVA_OPTIONS:-}${_JAVA_OPTIONS:-} in *GC*) collector_flag= ;; esac
-  classes_flag=
-  record_flag=
-  only_prints "$@" || keep_classes "$@"
   # Out of memory, a process would live on with some of its threads dead: it ends instead, with exit code 3. A command that reads
   # files and ends has no thread that lives on: it says how much memory it needs, and ends with the same code.
   case $command in
@@ -188,6 +151,6 @@ start() {
   if [ -t 1 ] && [ -t 2 ]; then terminal=-Dplumbline.terminal=true; fi
   # These hold several options or none, separated by blanks on purpose.
   # shellcheck disable=SC2086
-  exec "$java" $quiet_flags $vector_flag $brief_flags $collector_flag $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${classes_flag:+"-Xlog:cds*=off" "$classes_flag"} $record_flag ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
+  exec "$java" $quiet_flags $vector_flag $brief_flags $collector_flag $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
     io.plumbline.topology.cli.Plumbline "$@"
 }

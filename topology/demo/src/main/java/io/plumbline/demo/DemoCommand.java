@@ -1,7 +1,6 @@
 package io.plumbline.demo;
 
 import io.plumbline.topology.cli.ExitCodes;
-import io.plumbline.topology.cli.KeptClasses;
 import io.plumbline.topology.cli.UsageException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -112,7 +111,6 @@ final class DemoCommand implements Callable<Integer> {
                 throw new UsageException("--text = %s: no such file".formatted(text));
             }
         }
-        int code;
         try (KafkaLog kafka = KafkaLog.keptBack();
                 Stage demo = live
                         ? new LiveDemo(out, timeoutSeconds, new LiveDemo.Asked(model, texts, sentence))
@@ -120,10 +118,11 @@ final class DemoCommand implements Callable<Integer> {
             // Ctrl-C: what was started must not outlive the process.
             Runtime.getRuntime().addShutdownHook(new Thread(demo::stop, "stop-demo"));
             try {
-                code = play(demo, out);
+                int code = play(demo, out);
                 if (code != ExitCodes.FINE) {
                     kafka.print(out);
                 }
+                return code;
             } catch (Throwable e) {
                 if (demo.isStopping()) {
                     // What it was in the middle of fails in many ways, and none is news.
@@ -133,10 +132,6 @@ final class DemoCommand implements Callable<Integer> {
                 throw e;
             }
         }
-        if (code == ExitCodes.FINE) {
-            KeptClasses.keep();
-        }
-        return code;
     }
 
     private int play(Stage demo, PrintWriter out) throws Exception {

@@ -62,7 +62,6 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        StartAhead.begin();
         MonitorConfig monitor = MonitorConfig.load(config);
         requireMemory(monitor);
         FutureTask<Map<String, WatchedSite>> sites = sites(monitor);
@@ -71,7 +70,7 @@ final class RunCommand implements Callable<Integer> {
         computing.setDaemon(true);
         computing.start();
         PlumblineRuntime runtime = PlumblineRuntime.start(monitor, sites, role);
-        Thread stop = new Thread(() -> stop(runtime), "stop");
+        Thread stop = new Thread(runtime::close, "stop");
         Runtime.getRuntime().addShutdownHook(stop);
         spec.commandLine()
                 .getOut()
@@ -94,14 +93,6 @@ final class RunCommand implements Callable<Integer> {
         }
         // The hook closes the runtime on the way out.
         throw new IllegalStateException(String.valueOf(failure));
-    }
-
-    private static void stop(PlumblineRuntime runtime) {
-        boolean wasReady = runtime.isReady();
-        runtime.close();
-        if (wasReady) {
-            KeptClasses.keep();
-        }
     }
 
     /** Refuses at once what would end in an out-of-memory error hours later. */

@@ -95,7 +95,6 @@ public final class PlumblineRuntime implements AutoCloseable {
     private final CountDownLatch failed = new CountDownLatch(1);
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
     private @Nullable MonitorServer server;
-    private final LateProbe ready = new LateProbe(() -> Optional.of("starting"));
     private volatile boolean brokenByError;
 
     private PlumblineRuntime() {}
@@ -191,6 +190,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                 Metrics.Settings.of(config.window(), config.limits().sites())));
         // A process that starts lives, and is not ready: nobody should restart it for that.
         LateProbe alive = new LateProbe(Optional::empty);
+        LateProbe ready = new LateProbe(() -> Optional.of("starting"));
         Console console = own(Console.of(config, ready));
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
         metrics.expectOutputs(OutputGuard.topics());
@@ -446,11 +446,6 @@ public final class PlumblineRuntime implements AutoCloseable {
     /** Returns the address at which the page, /metrics, /healthz and /readyz are served. */
     public InetSocketAddress httpAddress() {
         return java.util.Objects.requireNonNull(server, "started").address();
-    }
-
-    /** Returns whether {@code /readyz} would answer that this process works. */
-    public boolean isReady() {
-        return ready.complaint().isEmpty();
     }
 
     /** Waits until an application stops by itself; returns why, or null when the time is up first. */

@@ -1,7 +1,6 @@
 package io.plumbline.topology.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
-import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.kernel.FloatPanel;
@@ -130,37 +129,6 @@ class LauncherOptionsTest {
                     expected.replace("Serial", "").replace("roomy", "").strip(),
                     ofOnesOwn,
                     "Java refuses two collectors");
-        }
-    }
-
-    /** Java does not start where it is to read such a file and to write one. */
-    @ParameterizedTest
-    @CsvSource({
-        "run --config x, '', true",
-        "demo, '', true",
-        "demo --live, '', false",
-        "run --help, '', false",
-        "baseline --rank 32, '', false",
-        "run --config x, -XX:ArchiveClassesAtExit=mine.jsa, false",
-        "run --config x, -XX:AOTCache=mine.aot, false"
-    })
-    void aServiceAndTheDemonstrationKeepTheirClasses(
-            String arguments, String javaOptions, boolean kept, @TempDir Path folder) throws Exception {
-        String start = "unset JAVA_TOOL_OPTIONS; java=echo; java_major=17; release=none; has_vector_module() { true; };"
-                + " PLUMBLINE_CLASSES='%s'; PLUMBLINE_JAVA_OPTS='%s'; start cp %s"
-                        .formatted(folder, javaOptions, arguments);
-        Matcher file = Pattern.compile("-Dplumbline.classes=(%s/(run|demo)-\\d+.jsa) -XX:\\+Record".formatted(folder))
-                .matcher(said(start));
-        assertEquals(kept, file.find());
-        if (kept) {
-            String read = "-XX:SharedArchiveFile=" + file.group(1);
-            assertFalse(said(start).contains(read), "there is none yet");
-            Files.writeString(Path.of(file.group(1)), "classes");
-            assertTrue(said(start).contains(read));
-            assertFalse(said(start.replace("start cp", "start cp:more")).contains(read), "of other jars");
-            assertFalse(said(start.replace("OPTS=''", "OPTS='-Xmx4g'")).contains(read), "of other options");
-            assertFalse(
-                    said(start.replace("CLASSES='" + folder, "CLASSES='off")).contains("jsa"), "switched off");
         }
     }
 
