@@ -1,30 +1,29 @@
-"""Draws docs/images/gflops.svg from what `./plumbline bench --kernels --rivals --widths 256,768,2048,4096 --json FILE` wrote.
+"""Draws docs/images/gflops.svg from the CSV file of `KernelBenchmark.update -p d=256,768,2048,4096`.
 
 python3 docs/images/gflops.py FILE > docs/images/gflops.svg
 """
 
-import json
+import csv
 import re
 import sys
 
 SERIES = [
-    ("plumbline, float rows", "#1f77b4", ""),
-    ("OpenBLAS ssyrk, float32 moment", "#1f77b4", "4 3"),
-    ("plumbline, double rows", "#d2691e", ""),
-    ("OpenBLAS dsyrk, float64 moment", "#d2691e", "4 3"),
+    ("plumbline", "#1f77b4", ""),
+    ("OpenBLAS ssyrk", "#1f77b4", "4 3"),
+    ("plumbline, doubles", "#d2691e", ""),
+    ("OpenBLAS dsyrk", "#d2691e", "4 3"),
 ]
 WIDTH, HEIGHT, LEFT, TOP, BOTTOM, GAP = 225, 190, 40, 62, 40, 14
 
 
 def main():
-    with open(sys.argv[1], encoding="utf-8") as file:
-        measurements = json.load(file)["measurements"]
     rates = {}
-    for one in measurements:
-        shape = re.fullmatch(r"update, d = ([\d,]+), ([\d,]+) rows", one["what"])
-        if shape:
-            d, rows = (int(size.replace(",", "")) for size in shape.groups())
-            rates.setdefault(d, {}).setdefault(one["variant"], {})[rows] = one["median"]
+    with open(sys.argv[1], encoding="utf-8", newline="") as file:
+        for one in csv.DictReader(file):
+            shape = re.fullmatch(r"update, d = (\d+), rows = (\d+)", one["work"])
+            if shape:
+                d, rows = (int(size) for size in shape.groups())
+                rates.setdefault(d, {}).setdefault(one["variant"], {})[rows] = float(one["median"])
     most = 20 * (1 + int(max(max(v.values()) for of in rates.values() for v in of.values()) // 20))
     total = LEFT + len(rates) * (WIDTH + GAP)
     out = [

@@ -75,6 +75,7 @@ class HouseTest {
             "topology.runtime",
             "topology.cli",
             "demo",
+            "benchmarks.operators",
             "benchmarks",
             "causal");
 
@@ -94,7 +95,7 @@ class HouseTest {
     static void read() {
         house = new ClassFileImporter()
                 .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
-                .withImportOption(location -> !location.contains("-tests.jar"))
+                .withImportOption(location -> !location.contains("-tests.jar") && !location.contains("jmh_generated"))
                 .importPackages(OURS);
     }
 

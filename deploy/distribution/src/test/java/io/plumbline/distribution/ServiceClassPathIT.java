@@ -28,7 +28,7 @@ class ServiceClassPathIT {
         Set<String> foreign = jars.stream()
                 .filter(
                         jar -> jar.matches(
-                                "(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|ejml|onnxruntime|plumbline-(fixtures|demo|benchmarks|downstream|causal)).*"))
+                                "(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|jna|onnxruntime|plumbline-(fixtures|demo|benchmarks|kernel-benchmarks|downstream|causal)).*"))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(Set.of(), foreign);
     }

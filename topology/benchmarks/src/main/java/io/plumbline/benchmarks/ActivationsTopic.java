@@ -8,10 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.atomic.AtomicReference;
-import org.apache.kafka.clients.admin.Admin;
-import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -26,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param rowsPerRecord rows a record
  * @param records over all partitions, which take turns
  */
-record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, int sites, long records) {
+record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, long records) {
 
     /** The seconds of event time: two windows of twelve. */
     static final int EVENT_SECONDS = 24;
@@ -35,26 +32,19 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, i
     static final long FIRST_MS = 1_700_006_400_000L;
 
     private static final int DIFFERENT_RECORDS = 16;
-    private static final short ONE_COPY = 1;
 
-    static ActivationsTopic fill(
-            String bootstrapServers, int d, int rowsPerRecord, int partitions, int sites, long rows)
+    static ActivationsTopic fill(Bench bench, int d, int rowsPerRecord, int partitions, long rows)
             throws IOException, InterruptedException {
+        String name = "rows-%d-%d-%d".formatted(d, rowsPerRecord, partitions);
+        bench.next("filling the topic %s".formatted(name));
         long records = Math.max(2L * DIFFERENT_RECORDS, rows / rowsPerRecord);
-        String name = "rows-%d-%d-%d-%d".formatted(d, rowsPerRecord, partitions, sites);
-        ActivationsTopic topic = new ActivationsTopic(name, d, rowsPerRecord, partitions, sites, records);
-        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
-            admin.createTopics(List.of(new NewTopic(name, partitions, ONE_COPY)))
-                    .all()
-                    .get();
-            topic.send(bootstrapServers);
-        } catch (ExecutionException e) {
-            throw new IOException("topic %s could not be filled: %s".formatted(name, e.getMessage()), e);
-        }
+        ActivationsTopic topic = new ActivationsTopic(name, d, rowsPerRecord, partitions, records);
+        bench.createTopic(name, partitions);
+        topic.send(bench.bootstrapServers());
         return topic;
     }
 
-    private void send(String bootstrapServers) throws ExecutionException, InterruptedException {
+    private void send(String bootstrapServers) throws IOException {
         List<byte[]> values = new ArrayList<>();
         for (int i = 0; i < DIFFERENT_RECORDS; i++) {
             values.add(SafetensorsWriter.create()
@@ -75,27 +65,19 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, i
                                 name,
                                 (int) (i % partitions),
                                 FIRST_MS + i * EVENT_SECONDS * 1000 / records,
-                                BenchSite.name((int) (i / partitions % sites)),
+                                BenchSite.NAME,
                                 values.get((int) (i % DIFFERENT_RECORDS))),
                         (metadata, e) -> refused.compareAndSet(null, e));
             }
         }
         Exception first = refused.get();
         if (first != null) {
-            throw new ExecutionException(first);
+            throw new IOException("topic %s could not be filled: %s".formatted(name, first.getMessage()), first);
         }
     }
 
     long rows() {
         return records * rowsPerRecord;
-    }
-
-    void delete(String bootstrapServers) throws InterruptedException {
-        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
-            admin.deleteTopics(List.of(name)).all().get();
-        } catch (ExecutionException e) {
-            throw new IllegalStateException("topic %s could not be deleted".formatted(name), e);
-        }
     }
 
     /** Returns rows of floats with a spread that differs by column. */

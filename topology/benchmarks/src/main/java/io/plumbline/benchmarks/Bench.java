@@ -1,68 +1,130 @@
 package io.plumbline.benchmarks;
 
-import io.plumbline.benchmarks.BenchPlan.Part;
+import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.fixtures.TemporaryFolder;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.NewTopic;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a {@link BenchPlan}. What it starts and writes is gone when it is closed, whatever happened. */
-public final class Bench implements AutoCloseable {
+/**
+ * A broker in a process of its own, as in production, and the temporary folder of a run. Both are gone when it is
+ * closed, and when the program is interrupted.
+ */
+final class Bench implements AutoCloseable {
 
-    private final BenchPlan plan;
-    private final Findings findings;
-    private @Nullable PipelineBench pipeline;
+    private static final String BROKER_HEAP = "1g";
+    private static final short ONE_COPY = 1;
 
-    /** @param progress hears what is measured next, in a few words */
-    public Bench(BenchPlan plan, Consumer<String> progress) {
-        this.plan = plan;
-        this.findings = new Findings(progress);
+    /** The broker's settings, for records of 256 rows of 8,192 floats. */
+    private static final Map<String, String> SETTINGS = Map.of(
+            "message.max.bytes", "16000000",
+            "replica.fetch.max.bytes", "16000000",
+            "log.segment.delete.delay.ms", "0");
+
+    private final Consumer<String> progress;
+    private final TemporaryFolder temporary;
+    private final Thread stop = new Thread(this::release, "stop-bench");
+    private @Nullable ChildProcess broker;
+    private String bootstrapServers = "";
+    private int runs;
+
+    private Bench(Consumer<String> progress, TemporaryFolder temporary) {
+        this.progress = progress;
+        this.temporary = temporary;
     }
 
-    /** Runs kernels first: the pipeline leaves a JVM with many threads behind. */
-    public BenchReport run() throws IOException, InterruptedException {
-        findings.next("choosing a kernel");
-        Machine machine = Machine.here();
-        if (plan.has(Part.KERNELS)) {
-            new KernelBench(plan, findings).run();
-        }
-        if (plan.has(Part.SCALING)) {
-            new Scaling(plan, findings).kernels();
-        }
-        if (plan.has(Part.PIPELINE) || plan.has(Part.SCALING) || plan.has(Part.SWAP)) {
-            PipelineBench started = pipeline();
-            started.start();
-            if (plan.has(Part.PIPELINE)) {
-                started.run();
-            }
-            if (plan.has(Part.SCALING)) {
-                new Scaling(plan, findings).pipeline(started);
-            }
-            if (plan.has(Part.SWAP)) {
-                swaps(new SwapBench(started, findings, plan.rounds()));
-            }
-        }
-        return new BenchReport(
-                machine, findings.measurements, findings.pauses, findings.ratios, findings.curves, findings.notes);
-    }
-
-    private void swaps(SwapBench swaps) throws IOException, InterruptedException {
-        swaps.run(plan.quick() ? SwapSite.Size.SMALL : SwapSite.Size.GPT2);
-        if (plan.largeRefit()) {
-            swaps.run(SwapSite.Size.PYTHIA);
+    /** @param progress hears what is done next, in a few words */
+    static Bench start(Consumer<String> progress) throws IOException {
+        Bench bench = new Bench(progress, TemporaryFolder.create("plumbline-bench-"));
+        Runtime.getRuntime().addShutdownHook(bench.stop);
+        try {
+            bench.startBroker();
+            return bench;
+        } catch (IOException e) {
+            bench.close();
+            throw e;
         }
     }
 
-    private synchronized PipelineBench pipeline() {
-        PipelineBench made = new PipelineBench(plan, findings);
-        pipeline = made;
-        return made;
+    private synchronized void startBroker() throws IOException {
+        next("starting a Kafka broker in a process of its own");
+        Path root = temporary.root();
+        broker = ChildProcess.start(
+                Bench.class,
+                BROKER_HEAP,
+                root.resolve("broker.log"),
+                List.of(root.resolve("broker").toString()));
+        bootstrapServers = broker.said();
+    }
+
+    /** Runs the other process. */
+    public static void main(String[] arguments) throws IOException {
+        EmbeddedBroker broker = EmbeddedBroker.start(Path.of(arguments[0]), EmbeddedBroker.freePort(), SETTINGS);
+        ChildProcess.up(broker.bootstrapServers());
+        ChildProcess.awaitTheEnd();
+        // Its data are thrown away: an orderly stop would only take longer.
+        Runtime.getRuntime().halt(0);
+    }
+
+    void next(String what) {
+        progress.accept(what);
+    }
+
+    /** Returns a folder of this name, which is made where it is missing. */
+    Path folder(String name) throws IOException {
+        return Files.createDirectories(temporary.root().resolve(name));
+    }
+
+    String bootstrapServers() {
+        return bootstrapServers;
+    }
+
+    /** Returns the processor time that the broker has used so far. */
+    synchronized Duration brokerTime() {
+        return broker == null ? Duration.ZERO : broker.processorTime();
+    }
+
+    /** Returns an application id that no run before had. */
+    String nextRun() {
+        return "bench-" + runs++;
+    }
+
+    void createTopic(String name, int partitions) throws InterruptedException {
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
+            admin.createTopics(List.of(new NewTopic(name, partitions, ONE_COPY)))
+                    .all()
+                    .get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("topic %s could not be created".formatted(name), e);
+        }
+    }
+
+    void deleteTopic(String name) throws InterruptedException {
+        try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
+            admin.deleteTopics(List.of(name)).all().get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("topic %s could not be deleted".formatted(name), e);
+        }
+    }
+
+    private synchronized void release() {
+        if (broker != null) {
+            broker.close();
+        }
+        temporary.close();
     }
 
     @Override
-    public synchronized void close() {
-        PipelineBench started = pipeline;
-        if (started != null) {
-            started.close();
-        }
+    public void close() {
+        Runtime.getRuntime().removeShutdownHook(stop);
+        release();
     }
 }

@@ -2,8 +2,10 @@ package io.plumbline.benchmarks;
 
 import io.plumbline.calibration.Baseline;
 import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.Weights;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
@@ -13,18 +15,20 @@ import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
+import java.util.SplittableRandom;
+import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** The files of a site of width d with a dictionary of d features, and what they are made into at a start. */
+/** The files of a site, and what they are made into at a start, which is computed once. */
 final class BenchSite {
 
-    private static final int RANK = 8;
-    private static final int BASELINE_BATCHES = 32;
+    static final String NAME = "layer";
+
+    private static final String STANDARD = "\"standard\"";
+    private static final String TOP_K = "\"topk\", \"k\": 32";
 
     private final Path folder;
     private final Explainer explainer;
@@ -37,61 +41,120 @@ final class BenchSite {
         this.baseline = baseline;
     }
 
-    static String name(int site) {
-        return "site-" + site;
+    /** Width of the rows, features of the dictionary, rank of the subspaces. */
+    record Size(int d, int features, int rank) {
+
+        /** The size of the dictionary published for GPT-2 small, as the next is that for Pythia-1.4B. */
+        static final Size GPT2 = new Size(768, 24_576, 32);
+
+        static final Size PYTHIA = new Size(2_048, 65_536, 64);
+
+        @Override
+        public String toString() {
+            return "%,d x %,d".formatted(d, features);
+        }
     }
 
-    static BenchSite write(Path folder, int d) throws IOException {
-        Path weights = Files.createDirectories(folder.resolve("explainer"));
-        Matrix diagonal = Matrix.zeros(d, d);
+    /** Writes a site that is only watched: its dictionary has a feature for each column of the rows. */
+    static BenchSite watched(Path folder, int d) throws IOException {
+        float[] diagonal = new float[d * d];
         for (int j = 0; j < d; j++) {
-            diagonal.set(j, j, 1.0 + j % 7 * 0.1);
+            diagonal[j * d + j] = (float) (1.0 + j % 7 * 0.1);
         }
+        return write(
+                folder,
+                STANDARD,
+                Weights.ofFloats(d, d, diagonal),
+                watchedRank(d),
+                IntStream.range(0, 32)
+                        .mapToObj(batch -> ActivationsTopic.gaussian(-1 - batch, 64, d))
+                        .toList());
+    }
+
+    private static int watchedRank(int d) {
+        return Math.min(8, d / 2);
+    }
+
+    /** Writes a site whose decoder is fitted: a TopK dictionary of random columns of about length one. */
+    static BenchSite fitted(Path folder, Size size, int batches, IntFunction<Matrix> clean) throws IOException {
+        return write(
+                folder,
+                TOP_K,
+                randomWeights(size),
+                size.rank(),
+                IntStream.range(0, batches).mapToObj(clean).toList());
+    }
+
+    static Weights randomWeights(Size size) {
+        float[] values = new float[Math.multiplyExact(size.features(), size.d())];
+        SplittableRandom random = new SplittableRandom(1);
+        double scale = Math.sqrt(3.0 / size.d());
+        for (int i = 0; i < values.length; i++) {
+            values[i] = (float) (random.nextDouble(-1.0, 1.0) * scale);
+        }
+        return Weights.ofFloats(size.features(), size.d(), values);
+    }
+
+    /** Writes an explainer whose encoder reads what the decoder writes, and a baseline of clean rows. */
+    private static BenchSite write(Path folder, String architecture, Weights decoder, int rank, List<Matrix> clean)
+            throws IOException {
+        Path files = Files.createDirectories(folder.resolve("explainer"));
         SafetensorsWriter.create()
-                .add("W_enc", DType.F32, diagonal)
-                .addVector("b_enc", DType.F32, new double[d])
-                .add("W_dec", DType.F32, diagonal)
-                .addVector("b_dec", DType.F32, new double[d])
-                .writeTo(weights.resolve("sae_weights.safetensors"));
-        Files.writeString(weights.resolve("cfg.json"), """
-                {"architecture": "standard", "d_in": %1$d, "d_sae": %1$d, "apply_b_dec_to_input": false,
+                .add("W_enc", DType.F32, decoder.transpose())
+                .addVector("b_enc", DType.F32, new double[decoder.rows()])
+                .add("W_dec", DType.F32, decoder)
+                .addVector("b_dec", DType.F32, new double[decoder.columns()])
+                .writeTo(files.resolve("sae_weights.safetensors"));
+        Files.writeString(files.resolve("cfg.json"), """
+                {"architecture": %s, "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
                  "normalize_activations": "none"}
-                """.formatted(d));
-        Explainer explainer = Explainer.read(weights);
-        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank(d)), List.of());
-        for (int i = 0; i < BASELINE_BATCHES; i++) {
-            builder.add(new ActivationBatch(ActivationsTopic.gaussian(-1 - i, 64, d), null, null));
+                """.formatted(architecture, decoder.columns(), decoder.rows()));
+        Explainer explainer = Explainer.read(files);
+        BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank), List.of());
+        for (Matrix rows : clean) {
+            builder.add(new ActivationBatch(rows, null, null));
         }
         Baseline baseline = builder.build();
         baseline.write(folder.resolve("baseline.safetensors"));
         return new BenchSite(folder, explainer, baseline);
     }
 
-    private static int rank(int d) {
-        return Math.min(RANK, d / 2);
+    Decoder trained() {
+        return explainer.decoder();
     }
 
-    /** Returns one site's bytes under every name: what they are made into is computed once. */
     Map<String, WatchedSite> sites(MonitorConfig config) {
-        Map<String, WatchedSite> sites = new LinkedHashMap<>();
-        for (SiteSettings settings : config.sites().values()) {
-            WatchedSite site = made == null
-                    ? WatchedSite.of(settings, explainer, baseline)
-                    : new WatchedSite(settings, explainer, baseline, made.geometry(), made.names());
-            made = site;
-            sites.put(settings.site(), site);
+        SiteSettings settings = config.sites().get(NAME);
+        if (settings == null) {
+            throw new IllegalStateException("the configuration has no site " + NAME);
         }
-        return sites;
+        WatchedSite site = made == null
+                ? WatchedSite.of(settings, explainer, baseline)
+                : new WatchedSite(settings, explainer, baseline, made.geometry(), made.names());
+        made = site;
+        return Map.of(NAME, site);
     }
 
     /**
-     * Returns the configuration of a monitor of the topic: exactly once, a commit every 5 s, as many threads as
-     * partitions.
+     * Returns the configuration of a monitor of the topic that fits nothing: exactly once, a commit every 5 s, as many
+     * threads as partitions.
      */
-    MonitorConfig config(String bootstrapServers, ActivationsTopic topic, String run, Windows windows) {
+    MonitorConfig watching(Bench bench, ActivationsTopic topic, Windows windows) {
+        return config(
+                bench,
+                bench.nextRun(),
+                "monitor.num.stream.threads: %d, monitor.commit.interval.ms: 5000".formatted(topic.partitions()),
+                topic.name(),
+                "window: {size: %s, advance: %s, grace: 0s, idle_close: off, minimum_rows: 64}"
+                        .formatted(windows.size(), windows.advance()),
+                "rank: %d, threshold: {share: 0.9}, adaptation: {mode: observe}".formatted(watchedRank(topic.d())));
+    }
+
+    /** Returns a configuration; clients and site are entries of a YAML mapping in braces, window is lines. */
+    MonitorConfig config(Bench bench, String run, String clients, String activations, String window, String site) {
         String yaml = """
                 application_id: %1$s
-                kafka: {bootstrap.servers: "%2$s", monitor.num.stream.threads: %3$d, monitor.commit.interval.ms: 5000}
+                kafka: {bootstrap.servers: "%2$s", %3$s}
                 topics:
                   activations: %4$s
                   moments: %1$s-moments
@@ -100,23 +163,12 @@ final class BenchSite {
                   adaptation_reports: %1$s-adaptations
                   decoders: %1$s-decoders
                   dead_letters: %1$s-letters
-                window: {size: %5$s, advance: %6$s, grace: 0s, idle_close: off, minimum_rows: 64}
+                %5$s
                 state: {store: memory, directory: state-%1$s}
                 http: {port: 0}
                 sites:
-                %7$s
-                """.formatted(
-                        run,
-                        bootstrapServers,
-                        topic.partitions(),
-                        topic.name(),
-                        windows.size(),
-                        windows.advance(),
-                        IntStream.range(0, topic.sites())
-                                .mapToObj(site -> ("  %s: {explainer: explainer, baseline: baseline.safetensors,"
-                                                + " rank: %d, threshold: {share: 0.9}, adaptation: {mode: observe}}")
-                                        .formatted(name(site), rank(topic.d())))
-                                .collect(Collectors.joining("\n")));
+                  %6$s: {explainer: explainer, baseline: baseline.safetensors, %7$s}
+                """.formatted(run, bench.bootstrapServers(), clients, activations, window, NAME, site);
         return MonitorConfig.parse(yaml, "bench.yaml", folder);
     }
 

@@ -1,21 +1,22 @@
 package io.plumbline.benchmarks;
 
-import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.benchmarks.BenchSite.Windows;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
-import java.time.Duration;
-import java.util.Map;
+import java.io.InputStream;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /** The monitor as it runs in production, from the beginning of a topic to its end, by its own count. */
 final class MonitorRun {
 
     private static final String ROWS = "plumbline_rows_total";
     private static final String WINDOWS = "plumbline_windows_total";
+    private static final String STALLS = "plumbline_ingestion_stall_seconds";
     private static final long LOOK_EVERY_MS = 100;
     private static final double GIVE_UP_SECONDS = 300;
 
@@ -27,62 +28,87 @@ final class MonitorRun {
      * @param rowsPerSecond without warm-up
      * @param withoutBroker rows a second if the broker had run on other cores ({@link RateMeter#hotRateWithoutOthers})
      * @param stalls of ingestion, because windows closed
-     * @param collections pauses of the collector of this process
      */
-    record Result(double rowsPerSecond, double withoutBroker, Pauses stalls, Pauses collections) {}
+    record Result(double rowsPerSecond, double withoutBroker, Stalls stalls) {}
 
     /**
-     * Runs until so many rows are read and so many windows closed, with the stalls they caused.
+     * For how long ingestion stood still, in ms.
      *
-     * @param windows that the rows close, which takes some commits more than to read them
-     * @param brokerTime the processor time that the broker has used so far
+     * @param ninetyNinth percentile, as the upper end of the bucket that it falls in
+     * @param longest exact; no percentile is above it
      */
-    static Result of(
-            MonitorConfig config,
-            Map<String, WatchedSite> sites,
-            long rows,
-            long windows,
-            Supplier<Duration> brokerTime)
+    record Stalls(long number, double ninetyNinth, double longest) {
+
+        /** Reads them off a page of metrics. */
+        static Stalls read(String page) {
+            double number = sum(page, STALLS + "_count");
+            double longest = sum(page, STALLS + "_max");
+            double ninetyNinth = page.lines()
+                    .filter(line -> line.startsWith(STALLS + "_bucket"))
+                    .filter(line -> value(line) >= 0.99 * number)
+                    .map(Stalls::upperEnd)
+                    .min(Comparator.naturalOrder())
+                    .orElseThrow(() ->
+                            new IllegalStateException("the monitor's metrics have no %s_bucket".formatted(STALLS)));
+            return new Stalls((long) number, 1e3 * Math.min(ninetyNinth, longest), 1e3 * longest);
+        }
+
+        private static double upperEnd(String line) {
+            int from = line.indexOf("le=\"") + 4;
+            String end = line.substring(from, line.indexOf('"', from));
+            return end.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(end);
+        }
+    }
+
+    /** Reads the topic to its end, and on until so many windows have closed and their stalls are counted. */
+    static Result of(Bench bench, BenchSite site, ActivationsTopic topic, Windows windows, long closing)
             throws IOException, InterruptedException {
-        try (CollectorWatch collector = new CollectorWatch();
-                PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.MONITOR)) {
+        MonitorConfig config = site.watching(bench, topic, windows);
+        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, site.sites(config), Role.MONITOR)) {
             RateMeter meter = new RateMeter();
             long begin = System.nanoTime();
             double seen = 0.0;
-            MetricsPage page = MetricsPage.EMPTY;
-            while (seen < rows || !haveClosed(windows, page)) {
+            String page = "";
+            while (seen < topic.rows()
+                    || sum(page, WINDOWS) < closing
+                    || (closing > 0 && Stalls.read(page).number() == 0)) {
                 String failure = runtime.awaitFailure(LOOK_EVERY_MS, TimeUnit.MILLISECONDS);
-                requireRunning(
-                        failure,
-                        begin,
-                        "%,.0f of %,d rows, closed %,.0f of %,d windows"
-                                .formatted(seen, rows, page.sumOf(WINDOWS), windows));
-                page = MetricsPage.of(runtime);
-                if (seen < rows) {
-                    seen = page.sumOf(ROWS);
-                    meter.at(System.nanoTime(), seen, brokerTime.get().toNanos());
+                double seconds = (System.nanoTime() - begin) / 1e9;
+                if (failure != null || seconds > GIVE_UP_SECONDS) {
+                    throw new IllegalStateException("the monitor read %,.0f of %,d rows, closed %,.0f of %,d windows"
+                                    .formatted(seen, topic.rows(), sum(page, WINDOWS), closing)
+                            + " in %.0f s: %s".formatted(seconds, failure == null ? "given up" : failure));
+                }
+                page = metrics(runtime);
+                if (seen < topic.rows()) {
+                    seen = sum(page, ROWS);
+                    meter.at(System.nanoTime(), seen, bench.brokerTime().toNanos());
                 }
             }
             return new Result(
                     meter.hotRate(),
                     meter.hotRateWithoutOthers(Runtime.getRuntime().availableProcessors()),
-                    StallHistogram.read("", page.text()),
-                    collector.pauses(""));
+                    Stalls.read(page));
         }
     }
 
-    private static void requireRunning(@Nullable String failure, long begin, String done) {
-        double seconds = (System.nanoTime() - begin) / 1e9;
-        if (failure != null || seconds > GIVE_UP_SECONDS) {
-            throw new IllegalStateException("the monitor read %s in %.0f s: %s"
-                    .formatted(done, seconds, failure == null ? "given up" : failure));
+    private static String metrics(PlumblineRuntime runtime) throws IOException {
+        URI address = URI.create(
+                "http://127.0.0.1:%d/metrics".formatted(runtime.httpAddress().getPort()));
+        try (InputStream in = address.toURL().openStream()) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
-    /** Returns whether so many windows are closed; the stall of a window is counted after it. */
-    private static boolean haveClosed(long windows, MetricsPage page) {
-        return windows == 0
-                || (page.sumOf(WINDOWS) >= windows
-                        && StallHistogram.read("", page.text()).number() > 0);
+    /** Returns a figure over all its labels; 0 while nothing was counted. */
+    private static double sum(String page, String name) {
+        return page.lines()
+                .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+                .mapToDouble(MonitorRun::value)
+                .sum();
+    }
+
+    private static double value(String line) {
+        return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
     }
 }

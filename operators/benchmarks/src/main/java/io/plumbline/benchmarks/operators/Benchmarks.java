@@ -1,7 +1,17 @@
 package io.plumbline.benchmarks.operators;
 
+import io.plumbline.benchmarks.operators.Figures.Unit;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
@@ -12,68 +22,105 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
- * Runs the benchmarks with JMH's own options and prints the GFLOP/s of the best iteration, and how far the worst was
- * from it.
+ * Runs the benchmarks, round after round, and prints how far each is ahead of its rivals.
  *
- * <p>All of them take three minutes. With {@value #QUICK} as the first argument one short iteration each, in half a
- * minute: whether they run, not how fast. One that cannot end is stopped after {@value #LONGEST_SECONDS} s, or what
- * {@code -to} says.
- *
- * <p>Benchmarks prepend the options of their JVM: what they append, {@code -jvmArgsAppend} would replace, and without
- * the vector module plain loops are timed.
+ * <p>Takes {@value #ROUNDS} (3), {@value #CSV} and a file, {@value #QUICK} for one short round of small sizes, which
+ * shows whether they run and not how fast, and all of JMH's own options. Benchmarks prepend the options of their JVM:
+ * what they append, {@code -jvmArgsAppend} would replace, and without the vector module plain loops are timed.
  */
 public final class Benchmarks {
 
     private static final String QUICK = "--quick";
-    private static final int LONGEST_SECONDS = 60;
-    private static final TimeValue SHORT = TimeValue.milliseconds(200);
+    private static final String ROUNDS = "--rounds";
+    private static final String CSV = "--csv";
+    private static final String VARIANT = "variant";
+
+    private static final TimeValue SHORT = TimeValue.milliseconds(50);
 
     private Benchmarks() {}
 
-    public static void main(String[] arguments) throws RunnerException, CommandLineOptionException {
-        boolean quick = arguments.length > 0 && arguments[0].equals(QUICK);
-        String[] others = quick ? Arrays.copyOfRange(arguments, 1, arguments.length) : arguments;
-        CommandLineOptions given = new CommandLineOptions(others);
+    public static void main(String[] arguments) throws RunnerException, CommandLineOptionException, IOException {
+        List<String> jmh = new ArrayList<>(Arrays.asList(arguments));
+        boolean quick = jmh.remove(QUICK);
+        String csv = take(jmh, CSV, "");
+        int rounds = Integer.parseInt(take(jmh, ROUNDS, quick ? "1" : "3"));
+        Figures figures = new Figures();
         ChainedOptionsBuilder options = new OptionsBuilder()
-                .parent(given)
-                .shouldFailOnError(true)
-                .timeout(given.getTimeout().orElse(TimeValue.seconds(LONGEST_SECONDS)));
+                .parent(new CommandLineOptions(jmh.toArray(String[]::new)))
+                .shouldFailOnError(true);
         if (quick) {
             options.warmupIterations(1)
                     .warmupTime(SHORT)
-                    .measurementIterations(2)
-                    .measurementTime(SHORT);
+                    .measurementIterations(1)
+                    .measurementTime(SHORT)
+                    .param("d", "256")
+                    .param("rows", "128");
         }
-        Collection<RunResult> results = new Runner(options.build()).run();
-        System.out.println("Java " + System.getProperty("java.version"));
-        System.out.printf("%-48s %6s %12s %8s %10s%n", "variant", "d", "us", "spread", "GFLOP/s");
-        for (RunResult result : results) {
-            String variant = result.getParams().getBenchmark();
-            String d = result.getParams().getParam("d");
-            double micros = result.getPrimaryResult().getScore();
-            var statistics = result.getPrimaryResult().getStatistics();
-            double flops = flops(variant, d);
-            System.out.printf(
-                    "%-48s %6s %12.0f %7.0f%% %10.1f%n",
-                    variant.substring("io.plumbline.".length()),
-                    d == null ? "" : d,
-                    micros,
-                    100 * (statistics.getMax() - statistics.getMin()) / statistics.getMin(),
-                    flops / statistics.getMin() / 1e3);
+        Runner runner = new Runner(options.build());
+        Map<String, Map<String, List<RunResult>>> results = new LinkedHashMap<>();
+        for (int round = 0; round < rounds; round++) {
+            for (RunResult result : runner.run()) {
+                results.computeIfAbsent(work(result.getParams()), unused -> new LinkedHashMap<>())
+                        .computeIfAbsent(result.getParams().getParam(VARIANT), unused -> new ArrayList<>())
+                        .add(result);
+            }
+        }
+        results.forEach((work, variants) -> add(figures, work, variants));
+        if (results.values().stream().anyMatch(variants -> variants.toString().contains("OpenBLAS"))) {
+            figures.note(Rivals.describeOpenBlas());
+        }
+        figures.print(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
+        if (!csv.isEmpty()) {
+            figures.write(Path.of(csv));
         }
     }
 
-    /** Returns the flops of a variant; NaN for an iterative one, whose time is the figure. */
-    private static double flops(String variant, String d) {
-        if (variant.contains("EncoderProduct")) {
-            return 2.0
-                    * EncoderProductBenchmark.ROWS
-                    * EncoderProductBenchmark.INPUTS
-                    * EncoderProductBenchmark.FEATURES;
+    /** Takes an option and its value off the list. */
+    private static String take(List<String> arguments, String option, String otherwise) {
+        int at = arguments.indexOf(option);
+        if (at < 0) {
+            return otherwise;
         }
-        if (variant.contains("RankUpdate") && d != null) {
-            return RankUpdateBenchmark.ROWS * Double.parseDouble(d) * (Double.parseDouble(d) + 1);
+        if (at + 1 == arguments.size()) {
+            throw new IllegalArgumentException(option + " needs a value");
         }
-        return Double.NaN;
+        arguments.remove(at);
+        return arguments.remove(at);
+    }
+
+    private static void add(Figures figures, String work, Map<String, List<RunResult>> variants) {
+        RunResult any = variants.values().iterator().next().get(0);
+        double flops = KernelBenchmark.flops(method(any.getParams()), size(any, "d"), size(any, "rows"));
+        Map<String, double[]> measured = new LinkedHashMap<>();
+        variants.forEach((variant, rounds) -> measured.put(
+                variant,
+                rounds.stream()
+                        .mapToDouble(round -> round.getPrimaryResult().getScore())
+                        .map(micros -> Double.isNaN(flops) ? micros : flops / micros / 1e3)
+                        .toArray()));
+        Unit unit = Double.isNaN(flops) ? Unit.MICROSECONDS : Unit.GIGAFLOPS;
+        figures.add(work, unit, measured);
+        if (measured.keySet().containsAll(List.of(KernelBenchmark.DOUBLES, KernelBenchmark.DSYRK))) {
+            Map<String, double[]> doubles = new LinkedHashMap<>(measured);
+            doubles.keySet().retainAll(List.of(KernelBenchmark.DOUBLES, KernelBenchmark.DSYRK));
+            figures.add(work + ", doubles", unit, doubles);
+        }
+    }
+
+    private static int size(RunResult result, String name) {
+        String value = result.getParams().getParam(name);
+        return value == null ? 0 : Integer.parseInt(value);
+    }
+
+    private static String method(BenchmarkParams params) {
+        return params.getBenchmark().substring(params.getBenchmark().lastIndexOf('.') + 1);
+    }
+
+    /** Names the piece of work by its method and its sizes. */
+    private static String work(BenchmarkParams params) {
+        return params.getParamsKeys().stream()
+                .filter(name -> !name.equals(VARIANT))
+                .map(name -> ", %s = %s".formatted(name, params.getParam(name)))
+                .collect(Collectors.joining("", method(params), ""));
     }
 }

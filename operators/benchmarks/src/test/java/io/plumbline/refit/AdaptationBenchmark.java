@@ -8,6 +8,8 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
+import io.plumbline.benchmarks.operators.Figures;
+import io.plumbline.benchmarks.operators.Figures.Unit;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.SparseCodes;
@@ -24,17 +26,18 @@ import io.plumbline.wire.ByteSink;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.lang.ProcessBuilder.Redirect;
 import java.lang.management.ManagementFactory;
-import java.lang.management.MemoryPoolMXBean;
-import java.lang.management.MemoryType;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.Locale;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -45,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * that passed or failed the gate, as the paper prints it and as {@code auto} searches.
  *
  * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many
- * rounds, 0 to measure memory instead; then, if wished, a folder where the trained decoder's directions are kept
- * between runs.
+ * rounds, or {@code heap} for the smallest heap in which one adaptation runs; then a CSV file; then, if wished, a folder
+ * where the trained decoder's directions are kept between runs.
  */
 public final class AdaptationBenchmark {
 
@@ -59,6 +62,9 @@ public final class AdaptationBenchmark {
     private static final double OFFSET = 0.3;
     private static final String SINGLE = "a single refit, with the gate";
     private static final String AUTO = "profile auto, with the gate";
+    private static final int YOUNG_MIB = 16;
+    private static final int STEP_MIB = 4;
+    private static final int MOST_MIB = 1 << 16;
     private static final long SEED = 20_261_121;
 
     private final int rank;
@@ -67,11 +73,26 @@ public final class AdaptationBenchmark {
     private final ExplainerSubspace subspace;
     private final Matrix activations;
     private final BaselineRows baseline;
-    private final Map<String, Double> wall = new LinkedHashMap<>();
-    private final Map<String, Double> cpu = new LinkedHashMap<>();
+    private final Map<String, List<Double>> wall = new LinkedHashMap<>();
+    private final Map<String, List<Double>> cpu = new LinkedHashMap<>();
 
-    private AdaptationBenchmark(int dimension, int features, int rank, @Nullable Path folder) {
-        this.rank = rank;
+    /** Width of the rows, features of the dictionary, rank of the subspaces. */
+    private record Size(int d, int features, int rank) {
+
+        static Size named(String name) {
+            return switch (name) {
+                case "gpt2" -> new Size(768, 24_576, 32);
+                case "pythia" -> new Size(2048, 65_536, 64);
+                case "small" -> new Size(256, 4_096, 16);
+                default -> throw new IllegalArgumentException(name + ": expected gpt2, pythia or small");
+            };
+        }
+    }
+
+    private AdaptationBenchmark(Size size, @Nullable Path folder) {
+        int dimension = size.d();
+        int features = size.features();
+        rank = size.rank();
         Matrix weights = floats(features, dimension, 1, 1.0 / Math.sqrt(dimension));
         trained = new Decoder(weights, new double[dimension]);
         encoder = TopKEncoder.of(weights, new double[features], TOP_K);
@@ -85,64 +106,103 @@ public final class AdaptationBenchmark {
         baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
     }
 
-    public static void main(String[] arguments) {
-        String size = arguments.length > 0 ? arguments[0] : "gpt2";
-        String profiles = arguments.length > 1 ? arguments[1] : "both";
-        int rounds = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 5;
-        Path folder = arguments.length > 3 ? Path.of(arguments[3]) : null;
-        System.out.printf(
-                "Java %s, %d processors, %s%n",
-                System.getProperty("java.version"),
-                Runtime.getRuntime().availableProcessors(),
-                UpdateKernels.chosen().reason());
-        AdaptationBenchmark benchmark =
-                switch (size) {
-                    case "gpt2" -> new AdaptationBenchmark(768, 24_576, 32, folder);
-                    case "pythia" -> new AdaptationBenchmark(2048, 65_536, 64, folder);
-                    case "small" -> new AdaptationBenchmark(256, 4_096, 16, folder);
-                    default -> throw new IllegalArgumentException(size + ": expected gpt2, pythia or small");
-                };
-        benchmark.run(!profiles.equals("auto"), !profiles.equals("paper"), rounds);
+    public static void main(String[] arguments) throws IOException, InterruptedException {
+        if (arguments.length < 4) {
+            throw new IllegalArgumentException("expected a size, a profile, rounds or heap, a CSV file");
+        }
+        String profile = arguments[1];
+        Figures figures = new Figures();
+        if (arguments[2].equals("heap")) {
+            Map<String, double[]> heaps = new LinkedHashMap<>();
+            for (String one : profile.equals("both") ? List.of("paper", "auto") : List.of(profile)) {
+                heaps.put(one, new double[] {smallestHeap(arguments, one)});
+            }
+            figures.add("smallest heap of a refit, " + arguments[0], Unit.MEGABYTES, heaps);
+        } else {
+            System.out.println(UpdateKernels.chosen().reason());
+            Path folder = arguments.length > 4 ? Path.of(arguments[4]) : null;
+            AdaptationBenchmark benchmark = new AdaptationBenchmark(Size.named(arguments[0]), folder);
+            benchmark.run(!profile.equals("auto"), !profile.equals("paper"), Integer.parseInt(arguments[2]));
+            figures.add(arguments[0] + ", by the wall", Unit.MILLISECONDS, doubles(benchmark.wall));
+            figures.add(arguments[0] + ", of all processors", Unit.MILLISECONDS, doubles(benchmark.cpu));
+        }
+        figures.print(new PrintWriter(System.out, true, StandardCharsets.UTF_8));
+        figures.write(Path.of(arguments[3]));
     }
 
-    private void run(boolean paper, boolean auto, int rounds) {
-        if (rounds == 0) {
-            peak(SINGLE, new AdaptationProfile.Paper(paperSettings()), activations);
-            peak(AUTO, new AdaptationProfile.Auto(), activations);
-            return;
+    private static Map<String, double[]> doubles(Map<String, List<Double>> times) {
+        Map<String, double[]> all = new LinkedHashMap<>();
+        times.forEach((stage, each) ->
+                all.put(stage, each.stream().mapToDouble(Double::doubleValue).toArray()));
+        return all;
+    }
+
+    /**
+     * Returns the smallest heap, in MB (10^6 bytes) and to within {@value #STEP_MIB} MiB, in which a process makes the
+     * explainer and adapts it once. With a young generation of {@value #YOUNG_MIB} MiB nothing but that and what is
+     * alive has to fit: so this is the most that is alive at any moment, and cannot miss a short peak.
+     */
+    private static double smallestHeap(String[] arguments, String profile) throws IOException, InterruptedException {
+        int enough = 2 * YOUNG_MIB;
+        while (!runs(arguments, profile, enough)) {
+            enough *= 2;
+            if (enough > MOST_MIB) {
+                throw new IllegalStateException("an adaptation does not run in %d MiB either".formatted(MOST_MIB));
+            }
         }
-        Matrix shifted = shifted(activations);
-        for (int round = 0; round < rounds; round++) {
+        int tooSmall = enough / 2;
+        while (enough - tooSmall > STEP_MIB) {
+            int middle = (enough + tooSmall) / 2;
+            if (runs(arguments, profile, middle)) {
+                enough = middle;
+            } else {
+                tooSmall = middle;
+            }
+        }
+        return enough * 1.048576;
+    }
+
+    private static boolean runs(String[] arguments, String profile, int heap) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "--add-modules",
+                "jdk.incubator.vector",
+                "-Dplumbline.kernel=" + UpdateKernels.chosen().kernel().name(),
+                "-XX:+UseSerialGC",
+                "-Xms%dm".formatted(heap),
+                "-Xmx%dm".formatted(heap),
+                "-Xmn%dm".formatted(YOUNG_MIB),
+                "-cp",
+                System.getProperty("java.class.path"),
+                AdaptationBenchmark.class.getName(),
+                arguments[0],
+                profile,
+                "0",
+                arguments[3]));
+        command.addAll(List.of(arguments).subList(4, arguments.length));
+        Process process = new ProcessBuilder(command)
+                .redirectOutput(Redirect.DISCARD)
+                .redirectError(Redirect.DISCARD)
+                .start();
+        boolean fits = process.waitFor() == 0;
+        System.out.printf("%s in %d MiB: %s%n", profile, heap, fits ? "runs" : "does not run");
+        return fits;
+    }
+
+    /** Times so many rounds; 0 adapts once, and holds nothing but what that needs. */
+    private void run(boolean paper, boolean auto, int rounds) {
+        Matrix shifted = paper ? shifted(activations) : activations;
+        for (int round = 0; round < Math.max(1, rounds); round++) {
             if (paper) {
                 AdaptationProfile profile = new AdaptationProfile.Paper(paperSettings());
                 whole(SINGLE, profile, () -> rows(shifted, 0, ROWS), round);
-                stages(shifted);
+                if (rounds > 0) {
+                    stages(shifted);
+                }
             }
             if (auto) {
                 whole(AUTO, new AdaptationProfile.Auto(), () -> rows(activations, 0, ROWS), round);
             }
-        }
-        System.out.printf("%-62s %12s %12s%n", "best of " + rounds, "wall ms", "CPU ms");
-        wall.forEach(
-                (stage, time) -> System.out.printf(Locale.ROOT, "%-62s %12.0f %12.0f%n", stage, time, cpu.get(stage)));
-        long peak = 0;
-        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-            if (pool.getType() == MemoryType.HEAP) {
-                peak += pool.getPeakUsage().getUsed();
-            }
-        }
-        long dictionary = 8L * trained.features() * trained.dimension(); // encoder and decoder, float32 each
-        System.out.printf(
-                Locale.ROOT,
-                "heap, with what was not collected yet: at most %.0f MB; the dictionary in float32: %.0f MB%n",
-                peak / 1e6,
-                dictionary / 1e6);
-        if (paper && auto) {
-            System.out.printf(
-                    Locale.ROOT,
-                    "auto / single refit: %.1f by wall, %.1f by CPU%n",
-                    wall.get(AUTO) / wall.get(SINGLE),
-                    cpu.get(AUTO) / cpu.get(SINGLE));
         }
     }
 
@@ -215,56 +275,14 @@ public final class AdaptationBenchmark {
                 baseline.check());
     }
 
-    /** Measures the most that was in use right after a collection while an adaptation ran, collecting all the time. */
-    private void peak(String name, AdaptationProfile profile, Matrix window) {
-        System.gc();
-        long before = inUse();
-        long[] most = {before};
-        AtomicBoolean done = new AtomicBoolean();
-        Thread collector = new Thread(() -> {
-            while (!done.get()) {
-                System.gc();
-                most[0] = Math.max(most[0], inUse());
-            }
-        });
-        collector.start();
-        whole(name, profile, () -> rows(window, 0, ROWS), 1);
-        done.set(true);
-        try {
-            collector.join();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        System.out.printf(
-                Locale.ROOT,
-                "%s: at most %.0f MB alive, of these %.0f before it: explainer, rows of the window and of the baseline%n",
-                name,
-                most[0] / 1e6,
-                before / 1e6);
-    }
-
-    /** Returns the bytes in use right after the last collection. */
-    private static long inUse() {
-        long used = 0;
-        for (MemoryPoolMXBean pool : ManagementFactory.getMemoryPoolMXBeans()) {
-            if (pool.getType() == MemoryType.HEAP && pool.getCollectionUsage() != null) {
-                used += pool.getCollectionUsage().getUsed();
-            }
-        }
-        return used;
-    }
-
     private <T> T time(String stage, Supplier<T> work) {
         long begin = System.nanoTime();
         long before = PROCESS.getProcessCpuTime();
         T result = work.get();
         double milliseconds = 1e3 * seconds(begin);
         double busy = (PROCESS.getProcessCpuTime() - before) / 1e6;
-        if (!wall.containsKey(stage)) {
-            System.out.printf(Locale.ROOT, "%-62s %12.0f %12.0f the first time%n", stage, milliseconds, busy);
-        }
-        wall.merge(stage, milliseconds, Math::min);
-        cpu.merge(stage, busy, Math::min);
+        wall.computeIfAbsent(stage, unused -> new ArrayList<>()).add(milliseconds);
+        cpu.computeIfAbsent(stage, unused -> new ArrayList<>()).add(busy);
         return result;
     }
 
