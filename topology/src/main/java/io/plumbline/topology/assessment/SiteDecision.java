@@ -99,34 +99,40 @@ final class SiteDecision {
         RequestTotals totals = window.requestTotals();
         MaskedRows masked = window.masked();
         WindowReport report = new WindowReport(
-                window.site(),
-                window.startMs(),
-                window.endMs(),
-                window.closedBy().name().toLowerCase(Locale.ROOT),
-                window.requests(),
-                view.requests().means().size(),
-                totals == null ? 0 : totals.recordsNotKept(),
-                window.momentRecords(),
-                outcome.verdict().kind(),
-                outcome.verdict().reason(deciding.statistic()),
-                deciding.statistic(),
-                deciding.value(),
-                deciding.threshold(),
-                statistics(readings, geometry),
-                warned == null ? null : warned.verdict().kind(),
-                warningReason(warned, view, memory),
-                taken.reports(),
-                measured.fvu(),
-                measured.activeGap(),
-                measured.decoderVersion(),
-                ask == Ask.ADAPT,
-                ask == Ask.ROLL_BACK,
+                new WindowReport.Header(
+                        window.site(),
+                        window.startMs(),
+                        window.endMs(),
+                        window.closedBy().name().toLowerCase(Locale.ROOT)),
+                new WindowReport.Counts(
+                        window.requests(),
+                        view.requests().means().size(),
+                        totals == null ? 0 : totals.recordsNotKept(),
+                        window.momentRecords()),
+                new WindowReport.Judged(
+                        outcome.verdict().kind(),
+                        outcome.verdict().reason(deciding.statistic()),
+                        deciding.statistic(),
+                        deciding.value(),
+                        deciding.threshold()),
+                new WindowReport.Evidence(
+                        statistics(readings, geometry),
+                        warned == null ? null : warned.verdict().kind(),
+                        warningReason(warned, view, memory),
+                        taken.reports()),
+                new WindowReport.InService(
+                        measured.fvu(),
+                        measured.activeGap(),
+                        measured.decoderVersion(),
+                        ask == Ask.ADAPT,
+                        ask == Ask.ROLL_BACK),
                 geometry.violatedBounds(),
-                masked.byToken(),
-                masked.byNorm(),
-                (double) masked.total() / (masked.total() + window.moment().rows()),
-                baselineMs(),
-                baseline == null ? null : baseline.revision(),
+                new WindowReport.Masked(
+                        masked.byToken(),
+                        masked.byNorm(),
+                        (double) masked.total()
+                                / (masked.total() + window.moment().rows())),
+                new WindowReport.Baseline(baselineMs(), baseline == null ? null : baseline.revision()),
                 sections,
                 geometry);
         return new Judgement(report, next, ask, ask == Ask.ADAPT ? view.sample().codes() : KnownCodes.NONE);

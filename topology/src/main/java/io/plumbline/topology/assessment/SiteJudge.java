@@ -71,7 +71,7 @@ final class SiteJudge {
     /** Returns what follows from a measurement and from what is remembered. */
     Judgement decide(Measurement measured, SiteMemory memory) {
         Judgement judgement = decision.decide(measured, memory);
-        drifted = judgement.report().verdict() == Verdict.DRIFTED;
+        drifted = judgement.report().judged().verdict() == Verdict.DRIFTED;
         site.codes().keep(judgement.codes());
         return judgement;
     }

@@ -52,14 +52,15 @@ final class TargetsAssessor {
      */
     boolean take(String group, WindowReport report, @Nullable BlockRows asked, boolean reverts, long timestampMs) {
         TargetsMemory memory = TargetsMemory.decode(memories.get(group)).with(report, asked, reverts);
-        TargetsMemory.Window window = memory.of(report.windowStartMs());
+        TargetsMemory.Window window = memory.of(report.header().windowStartMs());
         if (window.standings().size() < measurement.blocks(group)) {
             memories.put(group, memory.encode());
             return false;
         }
-        memories.put(group, memory.without(report.windowStartMs()).encode());
+        memories.put(group, memory.without(report.header().windowStartMs()).encode());
         List<BlockStanding> standings = window.inOrder();
-        TargetsReport all = TargetsReport.of(group, report.windowStartMs(), report.windowEndMs(), standings);
+        TargetsReport all = TargetsReport.of(
+                group, report.header().windowStartMs(), report.header().windowEndMs(), standings);
         Record<byte[], byte[]> told = record(group, Json.bytes(all), timestampMs);
         told.headers().add(TargetsReport.HEADER, new byte[] {'1'});
         context.forward(told, reports);
@@ -73,10 +74,13 @@ final class TargetsAssessor {
 
     private static @Nullable AdaptationMessage request(TargetsMemory.Window window, WindowReport report) {
         if (!window.asks().isEmpty()) {
-            return new AdaptationMessage.AdaptBlocks(report.windowEndMs(), report.windowStartMs(), window.asks());
+            return new AdaptationMessage.AdaptBlocks(
+                    report.header().windowEndMs(), report.header().windowStartMs(), window.asks());
         }
         boolean drifted = window.standings().stream().anyMatch(block -> block.verdict() == Verdict.DRIFTED);
-        return window.reverts() && !drifted ? new AdaptationMessage.Revert(report.windowEndMs()) : null;
+        return window.reverts() && !drifted
+                ? new AdaptationMessage.Revert(report.header().windowEndMs())
+                : null;
     }
 
     private static Record<byte[], byte[]> record(String group, byte[] value, long timestampMs) {

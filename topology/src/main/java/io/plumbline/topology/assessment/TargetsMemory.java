@@ -57,12 +57,16 @@ record TargetsMemory(Map<Long, Window> windows) {
      */
     TargetsMemory with(WindowReport report, @Nullable BlockRows asked, boolean reverts) {
         TreeMap<Long, Window> after = new TreeMap<>(windows);
-        Window before = of(report.windowStartMs());
-        String block = TargetSites.blockOf(report.site());
-        BlockStanding standing =
-                new BlockStanding(block, report.verdict(), report.trigger(), report.triggerValue(), report.threshold());
+        Window before = of(report.header().windowStartMs());
+        String block = TargetSites.blockOf(report.header().site());
+        BlockStanding standing = new BlockStanding(
+                block,
+                report.judged().verdict(),
+                report.judged().trigger(),
+                report.judged().triggerValue(),
+                report.judged().threshold());
         after.put(
-                report.windowStartMs(),
+                report.header().windowStartMs(),
                 new Window(
                         Stream.concat(
                                         before.standings().stream()

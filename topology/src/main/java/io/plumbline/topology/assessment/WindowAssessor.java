@@ -146,16 +146,20 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             return;
         }
         WindowReport report = judgement.report();
-        Instant start = Instant.ofEpochMilli(report.windowStartMs());
+        Instant start = Instant.ofEpochMilli(report.header().windowStartMs());
         if (drifted) {
             LOG.warn(
                     "site {} has drifted, {}, window from {}: {}",
-                    report.site(),
-                    Objects.requireNonNull(report.headline()).sentence(),
+                    report.header().site(),
+                    Objects.requireNonNull(report.judged().headline()).sentence(),
                     start,
-                    report.reason());
+                    report.judged().reason());
         } else {
-            LOG.info("site {} is aligned again, window from {}: {}", report.site(), start, report.reason());
+            LOG.info(
+                    "site {} is aligned again, window from {}: {}",
+                    report.header().site(),
+                    start,
+                    report.judged().reason());
         }
     }
 
@@ -174,7 +178,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     swap.version(),
                     swap.windows(),
                     swap.worse(),
-                    orNaN(judgement.report().reconstructionFvu()),
+                    orNaN(judgement.report().inService().reconstructionFvu()),
                     judgement
                             .report()
                             .geometry()

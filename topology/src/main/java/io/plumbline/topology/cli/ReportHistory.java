@@ -91,8 +91,9 @@ final class ReportHistory<T> {
         Set<String> found = new TreeSet<>();
         long[] windows = {0};
         reports.forEach(report -> {
-            found.add(report.site());
-            if ((sites.isEmpty() || sites.contains(report.site())) && period.holds(report.windowEndMs())) {
+            found.add(report.header().site());
+            if ((sites.isEmpty() || sites.contains(report.header().site()))
+                    && period.holds(report.header().windowEndMs())) {
                 taker.accept(report);
                 windows[0]++;
             }

@@ -117,8 +117,8 @@ final class ConsoleApi {
         return new ConsoleViews.Angles(
                 ConsoleViews.SCHEMA,
                 site.site(),
-                newest == null ? null : Long.valueOf(newest.windowStartMs()),
-                newest == null ? null : Long.valueOf(newest.windowEndMs()),
+                newest == null ? null : Long.valueOf(newest.header().windowStartMs()),
+                newest == null ? null : Long.valueOf(newest.header().windowEndMs()),
                 newest == null ? 0 : newest.geometry().rank(),
                 newest == null ? null : newest.section(Sections.SPECTRUM),
                 newest == null ? null : newest.geometry().principalAngles(),
@@ -131,12 +131,12 @@ final class ConsoleApi {
         return new ConsoleViews.Features(
                 ConsoleViews.SCHEMA,
                 site.site(),
-                failing == null ? null : Long.valueOf(failing.windowStartMs()),
-                failing == null ? null : Long.valueOf(failing.windowEndMs()),
+                failing == null ? null : Long.valueOf(failing.header().windowStartMs()),
+                failing == null ? null : Long.valueOf(failing.header().windowEndMs()),
                 failing != null && failing.equals(site.newest()),
                 failing == null ? List.of() : failing.listed(Sections.FAILING_FEATURES),
-                newest == null ? null : Long.valueOf(newest.windowStartMs()),
-                newest == null ? null : Long.valueOf(newest.windowEndMs()),
+                newest == null ? null : Long.valueOf(newest.header().windowStartMs()),
+                newest == null ? null : Long.valueOf(newest.header().windowEndMs()),
                 newest == null ? null : newest.section(Sections.FEATURE_ACTIVITY),
                 site.featureNames());
     }
@@ -146,11 +146,11 @@ final class ConsoleApi {
         return new ConsoleViews.Requests(
                 ConsoleViews.SCHEMA,
                 site.site(),
-                shown == null ? null : Long.valueOf(shown.windowStartMs()),
-                shown == null ? null : Long.valueOf(shown.windowEndMs()),
+                shown == null ? null : Long.valueOf(shown.header().windowStartMs()),
+                shown == null ? null : Long.valueOf(shown.header().windowEndMs()),
                 shown != null && shown.equals(site.newest()),
-                shown == null ? 0 : shown.requestsScored(),
-                shown == null ? 0 : shown.recordsNotScored(),
+                shown == null ? 0 : shown.counts().requestsScored(),
+                shown == null ? 0 : shown.counts().recordsNotScored(),
                 shown == null ? null : shown.geometry().undefined().get(Statistic.REQUEST_SHIFT.label()),
                 shown == null ? List.of() : shown.listed(Sections.WORST_REQUESTS));
     }

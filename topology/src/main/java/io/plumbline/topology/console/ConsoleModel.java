@@ -75,8 +75,10 @@ final class ConsoleModel {
     }
 
     void window(WindowReport report) {
-        if (change(report.site(), history -> history.with(report, limits.windows(), System.currentTimeMillis()))) {
-            tell("window", new WindowEvent(report.site(), WindowPoint.of(report)));
+        if (change(
+                report.header().site(),
+                history -> history.with(report, limits.windows(), System.currentTimeMillis()))) {
+            tell("window", new WindowEvent(report.header().site(), WindowPoint.of(report)));
         }
     }
 

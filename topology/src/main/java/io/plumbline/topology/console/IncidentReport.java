@@ -181,7 +181,11 @@ public final class IncidentReport {
             return;
         }
         page.element("h2", "Requests that are farthest from the baseline's");
-        page.element("p", "Of the %s window that ended %s.".formatted(shown.verdict(), instant(shown.windowEndMs())));
+        page.element(
+                "p",
+                "Of the %s window that ended %s."
+                        .formatted(
+                                shown.judged().verdict(), instant(shown.header().windowEndMs())));
         page.raw("<table><tr><th>request<th>rows<th>score<th>p-value<th>share of the evidence</tr>");
         for (WorstRequest request : worst) {
             row(
@@ -203,7 +207,7 @@ public final class IncidentReport {
         page.element("h2", "Features that fail");
         page.element(
                 "p",
-                "Of the drifted window that ended " + instant(failing.windowEndMs())
+                "Of the drifted window that ended " + instant(failing.header().windowEndMs())
                         + ". Systematic residual: the error that goes with the feature's code. Usefulness: FVU that"
                         + " taking it out would add.");
         page.raw("<table><tr><th>feature<th>systematic residual<th>in baseline<th>usefulness<th>in baseline<th>share"

@@ -158,7 +158,7 @@ final class ReportFeed implements AutoCloseable {
                 WindowReport report = Json.read(record.value(), WindowReport.class);
                 Header account = record.headers().lastHeader(WindowReport.ACCOUNT_HEADER);
                 if (account != null) {
-                    model.account(report.site(), Json.read(account.value(), RowAccount.class));
+                    model.account(report.header().site(), Json.read(account.value(), RowAccount.class));
                 }
                 model.window(report);
             } else {

@@ -119,7 +119,7 @@ record SiteHistory(
     }
 
     private static WindowReport newer(@Nullable WindowReport known, WindowReport report) {
-        return known == null || report.windowEndMs() >= known.windowEndMs() ? report : known;
+        return known == null || report.header().windowEndMs() >= known.header().windowEndMs() ? report : known;
     }
 
     /** Returns the history with one more of the adapter's reports, or the same object where it is known. */

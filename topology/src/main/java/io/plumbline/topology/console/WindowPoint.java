@@ -75,36 +75,36 @@ public record WindowPoint(
 
     static WindowPoint of(WindowReport report) {
         GapAssessment geometry = report.geometry();
-        Headline headline = report.headline();
+        Headline headline = report.judged().headline();
         return new WindowPoint(
-                report.windowStartMs(),
-                report.windowEndMs(),
-                report.closedBy(),
+                report.header().windowStartMs(),
+                report.header().windowEndMs(),
+                report.header().closedBy(),
                 geometry.rows(),
-                report.requests(),
-                report.verdict(),
-                report.reason(),
+                report.counts().requests(),
+                report.judged().verdict(),
+                report.judged().reason(),
                 report.details(),
-                report.trigger(),
-                report.triggerValue(),
-                report.threshold(),
+                report.judged().trigger(),
+                report.judged().triggerValue(),
+                report.judged().threshold(),
                 report.overThreshold(),
                 headline == null ? null : headline.sentence(),
                 numbers(geometry),
                 gapThreshold(report),
                 geometry.isVacuous(Statistic.GAP_UPPER_BOUND),
-                report.activeFaithfulnessGap(),
-                report.reconstructionFvu(),
-                report.maskedShare(),
+                report.inService().activeFaithfulnessGap(),
+                report.inService().reconstructionFvu(),
+                report.masked().share(),
                 report.section(Sections.COVERAGE),
                 report.section(Sections.BREAKDOWN),
                 report.section(Sections.ENERGY_WARNING),
-                report.warning(),
-                report.warningReason(),
-                report.decoderVersion(),
-                report.adaptationRequested(),
-                report.rollbackRequested(),
-                report.statistics().stream()
+                report.evidence().warning(),
+                report.evidence().warningReason(),
+                report.inService().decoderVersion(),
+                report.inService().adaptationRequested(),
+                report.inService().rollbackRequested(),
+                report.evidence().statistics().stream()
                         .map(one -> new Level(one.statistic(), one.role(), one.value(), one.threshold()))
                         .toList());
     }
@@ -134,7 +134,7 @@ public record WindowPoint(
     }
 
     private static @Nullable Double gapThreshold(WindowReport report) {
-        return report.statistics().stream()
+        return report.evidence().statistics().stream()
                 .filter(one -> one.statistic().equals(Statistic.FAITHFULNESS_GAP.label()))
                 .flatMap(one -> Stream.ofNullable(one.threshold())) // none in a window with too few rows
                 .findFirst()

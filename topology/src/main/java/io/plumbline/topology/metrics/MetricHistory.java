@@ -27,7 +27,7 @@ public final class MetricHistory {
 
     /** Adds the values of one window; undefined ones are left out, as on the scrape. */
     public void add(WindowReport report) {
-        add(WindowValues.of(report), report.windowEndMs());
+        add(WindowValues.of(report), report.header().windowEndMs());
     }
 
     /** Adds which target layer stood worst in one window of a site with several. */

@@ -149,14 +149,14 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
 
     @Override
     public void onReport(WindowReport report, long nanoseconds) {
-        Counters.OfSite ofSite = sites.of(report.site());
+        Counters.OfSite ofSite = sites.of(report.header().site());
         times.took(Stage.ASSESS, nanoseconds);
         ofSite.boundViolations().increment(report.violatedBounds().size());
         DownstreamReport downstream = report.section(Sections.DOWNSTREAM);
         if (downstream != null && downstream.failure() != null) {
             ofSite.downstreamFailures().increment();
         }
-        if (report.verdict() == Verdict.DRIFTED) {
+        if (report.judged().verdict() == Verdict.DRIFTED) {
             WorstRequest worst =
                     report.listed(Sections.WORST_REQUESTS).stream().findFirst().orElse(null);
             driftedWindows.add(

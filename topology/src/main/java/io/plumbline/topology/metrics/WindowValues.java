@@ -21,32 +21,35 @@ final class WindowValues {
     static SiteSnapshot of(WindowReport report) {
         GapAssessment geometry = report.geometry();
         List<Double> angles = geometry.principalAngles();
-        double rowsThatCame = report.maskedByToken() + report.maskedByNorm() + geometry.rows();
-        SiteSnapshot.Builder snapshot = SiteSnapshot.of(report.site())
-                .window(report.windowStartMs(), report.windowEndMs())
-                .verdict(report.verdict())
-                .set(WindowMetric.DECODER_VERSION, report.decoderVersion())
-                .set(WindowMetric.BASELINE_CREATED, seconds(report.baselineCreatedMs()))
-                .set(WindowMetric.BASELINE_REVISION, report.baselineRevision())
-                .set(WindowMetric.DECIDING, report.trigger(), report.triggerValue())
-                .set(WindowMetric.OVER_THRESHOLD, report.trigger(), report.overThreshold())
+        double rowsThatCame = report.masked().byToken() + report.masked().byNorm() + geometry.rows();
+        SiteSnapshot.Builder snapshot = SiteSnapshot.of(report.header().site())
+                .window(report.header().windowStartMs(), report.header().windowEndMs())
+                .verdict(report.judged().verdict())
+                .set(WindowMetric.DECODER_VERSION, report.inService().decoderVersion())
+                .set(WindowMetric.BASELINE_CREATED, seconds(report.baseline().createdMs()))
+                .set(WindowMetric.BASELINE_REVISION, report.baseline().revision())
+                .set(
+                        WindowMetric.DECIDING,
+                        report.judged().trigger(),
+                        report.judged().triggerValue())
+                .set(WindowMetric.OVER_THRESHOLD, report.judged().trigger(), report.overThreshold())
                 .set(WindowMetric.WARNING, warning(report))
-                .set(WindowMetric.FVU, "active", report.reconstructionFvu())
+                .set(WindowMetric.FVU, "active", report.inService().reconstructionFvu())
                 .set(WindowMetric.ROWS, geometry.rows())
                 .set(WindowMetric.RANK, geometry.rank())
                 .set(WindowMetric.DIMENSION, geometry.dimension())
-                .set(WindowMetric.ACTIVE_FAITHFULNESS_GAP, report.activeFaithfulnessGap())
+                .set(WindowMetric.ACTIVE_FAITHFULNESS_GAP, report.inService().activeFaithfulnessGap())
                 .set(WindowMetric.PRINCIPAL_ANGLE, "smallest", angle(angles, 0.0))
                 .set(WindowMetric.PRINCIPAL_ANGLE, "median", angle(angles, 0.5))
                 .set(WindowMetric.PRINCIPAL_ANGLE, "largest", angle(angles, 1.0))
-                .set(WindowMetric.MASKED, "token_id", report.maskedByToken() / rowsThatCame)
-                .set(WindowMetric.MASKED, "norm", report.maskedByNorm() / rowsThatCame)
+                .set(WindowMetric.MASKED, "token_id", report.masked().byToken() / rowsThatCame)
+                .set(WindowMetric.MASKED, "norm", report.masked().byNorm() / rowsThatCame)
                 .set(WindowMetric.ENERGY_CONCENTRATED, report.section(Sections.ENERGY_WARNING) == null ? 0 : 1);
-        for (StatisticReport statistic : report.statistics()) {
+        for (StatisticReport statistic : report.evidence().statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
         }
         report.sections().addTo(snapshot);
-        for (SequentialReport sequential : report.sequential()) {
+        for (SequentialReport sequential : report.evidence().sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
         for (Statistic statistic : Statistic.values()) {
@@ -74,10 +77,10 @@ final class WindowValues {
 
     /** Returns the warning; absent where nothing warns or where that is undecided. */
     private static @Nullable Integer warning(WindowReport report) {
-        if (report.warning() == null || report.warning() == Verdict.UNDECIDED) {
+        if (report.evidence().warning() == null || report.evidence().warning() == Verdict.UNDECIDED) {
             return null;
         }
-        return report.warning() == Verdict.DRIFTED ? 1 : 0;
+        return report.evidence().warning() == Verdict.DRIFTED ? 1 : 0;
     }
 
     /** Returns the smallest, the middle (of an even number the larger) or the largest of ascending angles. */

@@ -22,7 +22,7 @@ class JudgedEvidenceTest extends JudgedWindows {
         double before = 0.0;
         for (int number = 1; number <= 2; number++) {
             SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);
-            SequentialReport report = judgement.report().sequential().get(0);
+            SequentialReport report = judgement.report().evidence().sequential().get(0);
             assertEquals("whitened_mean_shift", report.statistic());
             assertEquals(360.0, report.level(), "windows of 10 s in an hour");
             assertEquals(number, report.windows());
@@ -36,13 +36,17 @@ class JudgedEvidenceTest extends JudgedWindows {
         boolean alarm = false;
         while (!alarm && windows < 40) {
             SiteJudge.Judgement judgement = judge.judge(window(true), memory, null);
-            alarm = Boolean.TRUE.equals(judgement.report().sequential().get(0).alarm());
+            alarm = Boolean.TRUE.equals(
+                    judgement.report().evidence().sequential().get(0).alarm());
             memory = judgement.memory();
             windows++;
         }
         assertTrue(alarm, "no alarm in 40 windows far above all clean ones");
-        SequentialReport after =
-                judge.judge(window(false), memory, null).report().sequential().get(0);
+        SequentialReport after = judge.judge(window(false), memory, null)
+                .report()
+                .evidence()
+                .sequential()
+                .get(0);
         assertTrue(Objects.requireNonNull(after.evidence()) < 2.0, "evidence starts from 0 after an alarm: " + after);
     }
 
@@ -53,7 +57,7 @@ class JudgedEvidenceTest extends JudgedWindows {
         for (int number = 1; number <= 3; number++) {
             SiteJudge.Judgement clean = judge.judge(mixed(record -> false), memory, null);
             memory = SiteMemory.decode(clean.memory().encode());
-            SequentialReport report = clean.report().sequential().get(0);
+            SequentialReport report = clean.report().evidence().sequential().get(0);
             assertEquals(number, report.windows());
             assertEquals(false, report.alarm());
             assertNotNull(report.mode());
@@ -62,13 +66,17 @@ class JudgedEvidenceTest extends JudgedWindows {
         boolean alarm = false;
         while (!alarm && windows < 10) {
             SiteJudge.Judgement part = judge.judge(mixed(record -> record % 4 == 0), memory, null);
-            alarm = Boolean.TRUE.equals(part.report().sequential().get(0).alarm());
+            alarm = Boolean.TRUE.equals(
+                    part.report().evidence().sequential().get(0).alarm());
             memory = SiteMemory.decode(part.memory().encode());
             windows++;
         }
         assertTrue(alarm, "a quarter of foreign requests in ten windows");
-        SequentialReport none =
-                judge.judge(window(false), memory, null).report().sequential().get(0);
+        SequentialReport none = judge.judge(window(false), memory, null)
+                .report()
+                .evidence()
+                .sequential()
+                .get(0);
         assertTrue(String.valueOf(none.passedOver()).startsWith("request_shift is undefined: "), none::toString);
     }
 
@@ -77,13 +85,14 @@ class JudgedEvidenceTest extends JudgedWindows {
         SiteJudge judge = judge("sequential: {statistics: [whitened_mean_shift]}", "size: 10s, advance: 4s");
         SequentialReport first = judge.judge(window(false), SiteMemory.initial(), null)
                 .report()
+                .evidence()
                 .sequential()
                 .get(0);
         assertEquals(90 * 86_400 / 12.0, first.level(), "every third window of 4 s");
         assertNotNull(first.evidence());
         ClosedWindow overlapping = Panes.at(window(false), 4_000, 14_000);
         SiteJudge.Judgement passed = judge.judge(overlapping, SiteMemory.initial(), null);
-        SequentialReport report = passed.report().sequential().get(0);
+        SequentialReport report = passed.report().evidence().sequential().get(0);
         assertNull(report.evidence());
         assertEquals("it shares rows with a window that is taken", report.passedOver());
         assertEquals(0, report.windows());

@@ -48,8 +48,8 @@ class JudgedOriginsTest extends JudgedWindows {
         WindowReport report = judge.judge(cached, memory, null).report();
         String moved = Objects.requireNonNull(report.section(Sections.COVERAGE)).moved();
         assertNotNull(moved);
-        assertEquals(Verdict.DRIFTED, report.verdict());
-        assertFalse(report.reason().contains(";"), report.reason());
+        assertEquals(Verdict.DRIFTED, report.judged().verdict());
+        assertFalse(report.judged().reason().contains(";"), report.judged().reason());
         assertNull(
                 judge.judge(drifted(), memory, null).report().section(Sections.COVERAGE),
                 "nobody said how many were served");
@@ -138,7 +138,7 @@ class JudgedOriginsTest extends JudgedWindows {
         }
         WindowReport report = judge.judge(at(3, versions(drifted(), record -> record % 2 == 0)), memory, null)
                 .report();
-        assertEquals(Verdict.DRIFTED, report.verdict());
+        assertEquals(Verdict.DRIFTED, report.judged().verdict());
         DriftCause cause = Objects.requireNonNull(report.section(Sections.CAUSE));
         assertEquals("change", cause.kind());
         assertEquals("0.20", cause.changes().get(0).value());
@@ -146,7 +146,7 @@ class JudgedOriginsTest extends JudgedWindows {
         assertEquals(3, cause.changes().get(0).windowsBefore());
         assertEquals(0, cause.changes().get(0).driftedBefore());
         assertNotNull(cause.changes().get(0).comparison());
-        assertFalse(report.reason().contains(";"), report.reason());
+        assertFalse(report.judged().reason().contains(";"), report.judged().reason());
         assertTrue(report.details().contains(cause.sentence()), report.details().toString());
         assertTrue(cause.sentence().contains("in this window, 0.20 against 0.19: FVU "), cause.sentence());
         assertNull(report.section(Sections.BREAKDOWN));

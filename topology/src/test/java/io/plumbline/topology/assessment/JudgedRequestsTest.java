@@ -31,15 +31,15 @@ class JudgedRequestsTest extends JudgedWindows {
         SiteJudge judge = judge("trigger: request_shift\n    threshold: {false_alarm_rate: 0.1}");
         WindowReport quiet =
                 judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
-        assertEquals(Verdict.ALIGNED, quiet.verdict(), quiet.reason());
-        assertEquals(RECORDS, quiet.requestsScored());
-        assertEquals(0, quiet.recordsNotScored());
+        assertEquals(Verdict.ALIGNED, quiet.judged().verdict(), quiet.judged().reason());
+        assertEquals(RECORDS, quiet.counts().requestsScored());
+        assertEquals(0, quiet.counts().recordsNotScored());
         assertEquals(
                 WorstRequest.REPORTED, quiet.listed(Sections.WORST_REQUESTS).size());
 
         WindowReport report = judge.judge(mixed(record -> record == 3 || record == 7), SiteMemory.initial(), null)
                 .report();
-        assertEquals(Verdict.DRIFTED, report.verdict(), report.reason());
+        assertEquals(Verdict.DRIFTED, report.judged().verdict(), report.judged().reason());
         assertEquals(
                 Set.of("chat-3", "chat-7"),
                 report.listed(Sections.WORST_REQUESTS).subList(0, 2).stream()
@@ -51,7 +51,7 @@ class JudgedRequestsTest extends JudgedWindows {
         assertEquals(
                 WatchedFolder.ROWS,
                 report.listed(Sections.WORST_REQUESTS).get(0).rows());
-        assertFalse(report.reason().contains(";"), report.reason());
+        assertFalse(report.judged().reason().contains(";"), report.judged().reason());
         assertEquals(1, report.details().size(), report.details().toString());
         assertTrue(
                 report.details()
@@ -69,14 +69,15 @@ class JudgedRequestsTest extends JudgedWindows {
         SiteJudge judge = judge("trigger: faithfulness_gap\n    threshold: {share: 0.6}");
         WindowReport drifted =
                 judge.judge(mixed(record -> true), SiteMemory.initial(), null).report();
-        assertEquals(Verdict.DRIFTED, drifted.verdict(), drifted.reason());
+        assertEquals(
+                Verdict.DRIFTED, drifted.judged().verdict(), drifted.judged().reason());
         assertTrue(
-                drifted.reason().matches("faithfulness_gap = [0-9.]+ is above the threshold [0-9.]+"),
-                drifted.reason());
+                drifted.judged().reason().matches("faithfulness_gap = [0-9.]+ is above the threshold [0-9.]+"),
+                drifted.judged().reason());
         assertTrue(drifted.details().get(0).startsWith("the requests with most of the evidence: chat-"));
         WindowReport quiet =
                 judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
-        assertEquals(Verdict.ALIGNED, quiet.verdict());
+        assertEquals(Verdict.ALIGNED, quiet.judged().verdict());
         assertEquals(List.of(), quiet.details());
     }
 
@@ -90,12 +91,15 @@ class JudgedRequestsTest extends JudgedWindows {
                 """);
         WindowReport report = judge.judge(mixed(record -> record == 3), SiteMemory.initial(), null)
                 .report();
-        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
-        assertFalse(report.reason().contains("evidence"), report.reason());
-        assertEquals(Verdict.DRIFTED, report.warning(), report.warningReason());
+        assertEquals(Verdict.ALIGNED, report.judged().verdict(), report.judged().reason());
+        assertFalse(
+                report.judged().reason().contains("evidence"), report.judged().reason());
+        assertEquals(
+                Verdict.DRIFTED, report.evidence().warning(), report.evidence().warningReason());
         assertTrue(
-                String.valueOf(report.warningReason()).contains("; the requests with most of the evidence: chat-3 ("),
-                report.warningReason());
+                String.valueOf(report.evidence().warningReason())
+                        .contains("; the requests with most of the evidence: chat-3 ("),
+                report.evidence().warningReason());
     }
 
     @Test
@@ -112,9 +116,9 @@ class JudgedRequestsTest extends JudgedWindows {
         totals.add(1, null, 8, new double[WatchedFolder.WIDTH]);
         WindowReport report = judge.judge(with(window(false), totals), SiteMemory.initial(), null)
                 .report();
-        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
-        assertEquals("faithfulness_gap", report.trigger());
-        StatisticReport left = report.statistics().get(1);
+        assertEquals(Verdict.ALIGNED, report.judged().verdict(), report.judged().reason());
+        assertEquals("faithfulness_gap", report.judged().trigger());
+        StatisticReport left = report.evidence().statistics().get(1);
         assertNull(left.threshold());
         assertTrue(
                 String.valueOf(left.basis()).contains("it is left out of this window, the others decide"),
@@ -129,7 +133,7 @@ class JudgedRequestsTest extends JudgedWindows {
         totals.add(1, null, 8, new double[WatchedFolder.WIDTH]);
         WindowReport report = judge.judge(with(window(false), totals), SiteMemory.initial(), null)
                 .report();
-        assertEquals(0, report.requestsScored());
+        assertEquals(0, report.counts().requestsScored());
         assertEquals(
                 Statistic.Source.REQUESTS.missing(),
                 report.geometry().undefined().get("request_shift"));

@@ -42,23 +42,32 @@ class SiteJudgeTest extends JudgedWindows {
                     warn_threshold: {false_alarm_rate: 0.1}
                 """);
         SiteJudge.Judgement quiet = judge.judge(window(false), SiteMemory.initial(), null);
-        assertEquals(Verdict.ALIGNED, quiet.report().verdict(), quiet.report().reason());
-        assertEquals(Verdict.ALIGNED, quiet.report().warning(), quiet.report().warningReason());
+        assertEquals(
+                Verdict.ALIGNED,
+                quiet.report().judged().verdict(),
+                quiet.report().judged().reason());
+        assertEquals(
+                Verdict.ALIGNED,
+                quiet.report().evidence().warning(),
+                quiet.report().evidence().warningReason());
 
         SiteJudge.Judgement moved = judge.judge(window(true), quiet.memory(), null);
         WindowReport report = moved.report();
-        assertEquals(Verdict.ALIGNED, report.verdict(), report.reason());
-        assertEquals(Verdict.DRIFTED, report.warning(), report.warningReason());
+        assertEquals(Verdict.ALIGNED, report.judged().verdict(), report.judged().reason());
+        assertEquals(
+                Verdict.DRIFTED, report.evidence().warning(), report.evidence().warningReason());
         assertTrue(
-                Objects.requireNonNull(report.warningReason()).startsWith("whitened_mean_shift = "),
-                report.warningReason());
+                Objects.requireNonNull(report.evidence().warningReason()).startsWith("whitened_mean_shift = "),
+                report.evidence().warningReason());
         assertEquals(SiteJudge.Ask.NOTHING, moved.ask());
         assertTrue(moved.memory().warning().drifted());
 
         assertEquals(
                 List.of("faithfulness_gap", "baseline_gap", "whitened_mean_shift", "residual_energy"),
-                report.statistics().stream().map(StatisticReport::statistic).toList());
-        StatisticReport shift = report.statistics().get(2);
+                report.evidence().statistics().stream()
+                        .map(StatisticReport::statistic)
+                        .toList());
+        StatisticReport shift = report.evidence().statistics().get(2);
         assertEquals("warn", shift.role());
         assertEquals(true, shift.exceeded());
         assertEquals(19, shift.cleanWindows());
@@ -112,15 +121,17 @@ class SiteJudgeTest extends JudgedWindows {
         WindowReport report = judge("threshold: {false_alarms: 1 per 30d}")
                 .judge(mixed(record -> true), SiteMemory.initial(), null)
                 .report();
-        assertNull(report.warning());
-        assertNull(report.warningReason());
-        assertFalse(report.reason().contains("clean windows"), "one clause: " + report.reason());
+        assertNull(report.evidence().warning());
+        assertNull(report.evidence().warningReason());
+        assertFalse(
+                report.judged().reason().contains("clean windows"),
+                "one clause: " + report.judged().reason());
         assertTrue(
-                report.statistics().stream()
+                report.evidence().statistics().stream()
                         .map(StatisticReport::basis)
                         .anyMatch(basis -> basis != null
                                 && basis.contains("which needs 259,199 clean windows: collect 259,180 more")),
-                report.statistics()::toString);
+                report.evidence().statistics()::toString);
     }
 
     @Test
@@ -131,7 +142,7 @@ class SiteJudgeTest extends JudgedWindows {
         assertEquals(SiteJudge.Ask.ADAPT, first.ask(), "the site itself is drifted");
         SiteJudge.Judgement second = judge.judge(drifted(), first.memory(), worse);
         assertEquals(SiteJudge.Ask.ROLL_BACK, second.ask());
-        assertTrue(second.report().rollbackRequested());
+        assertTrue(second.report().inService().rollbackRequested());
         assertEquals(new SwapWatch(7, 2, 2), second.memory().swap());
         assertEquals(
                 SiteJudge.Ask.ROLL_BACK,
@@ -212,14 +223,16 @@ class SiteJudgeTest extends JudgedWindows {
         SiteJudge judge = judge("threshold: {share: 0.6}");
         Decoder adapted = decoder(0.2, 1.0);
         WindowReport before = judge.judge(drifted(), SiteMemory.initial(), null).report();
-        assertEquals(before.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow(), before.activeFaithfulnessGap());
+        assertEquals(
+                before.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow(),
+                before.inService().activeFaithfulnessGap());
         WindowReport soon = judge.judge(drifted(), SiteMemory.initial(), new ActiveDecoders.Active(adapted, 7))
                 .report();
-        assertNull(soon.activeFaithfulnessGap(), "not computed yet");
+        assertNull(soon.inService().activeFaithfulnessGap(), "not computed yet");
         ActiveDecoders.Active measured = new ActiveDecoders.Active(adapted, 7, DictionarySpace.of(adapted, 4));
         WindowReport after =
                 judge.judge(drifted(), SiteMemory.initial(), measured).report();
-        double gap = Objects.requireNonNull(after.activeFaithfulnessGap());
+        double gap = Objects.requireNonNull(after.inService().activeFaithfulnessGap());
         assertTrue(gap < 0.3, "the adapted decoder writes where the rows are: " + gap);
         assertTrue(after.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow() > 2.5, after::toString);
     }

@@ -97,7 +97,7 @@ class ExportIT {
                     .formatted(
                             WatchedFolder.SITE,
                             report.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow(),
-                            report.windowEndMs() / 1000);
+                            report.header().windowEndMs() / 1000);
             assertTrue(text.contains(line), () -> line + "not in\n" + text);
         }
         assertTrue(text.endsWith("\n# EOF\n"));
@@ -159,7 +159,10 @@ class ExportIT {
         Promtool.Run dump = promtool.run(folder, "", "tsdb", "dump", data);
         for (WindowReport report : reports) {
             String series = "{__name__=\"plumbline_window_rows\", site=\"%s\"} %d %d"
-                    .formatted(WatchedFolder.SITE, report.geometry().rows(), report.windowEndMs());
+                    .formatted(
+                            WatchedFolder.SITE,
+                            report.geometry().rows(),
+                            report.header().windowEndMs());
             assertTrue(dump.output().contains(series), () -> series + " not in\n" + dump.output());
         }
     }

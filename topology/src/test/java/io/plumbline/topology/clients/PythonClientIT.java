@@ -118,9 +118,9 @@ class PythonClientIT {
                     .map(record -> Json.read(record.value(), WindowReport.class))
                     .findFirst()
                     .orElseThrow();
-            assertEquals(T0, report.windowStartMs());
+            assertEquals(T0, report.header().windowStartMs());
             assertEquals(REQUESTS * (TOKENS - 2), report.geometry().rows());
-            assertEquals(Verdict.ALIGNED, report.verdict());
+            assertEquals(Verdict.ALIGNED, report.judged().verdict());
             assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
         }
         assertEquals(List.of(), client.readAll(config.topics().deadLetters()));

@@ -102,9 +102,9 @@ class PythonMomentsIT {
                 Python.Run sent = python.run("-c", SEND, broker.bootstrapServers(), WatchedFolder.SITE, T0);
                 assertEquals(0, sent.exitCode(), sent.out() + sent.err());
                 WindowReport report = firstReport(client, config);
-                assertEquals(T0, report.windowStartMs());
+                assertEquals(T0, report.header().windowStartMs());
                 assertEquals(160, report.geometry().rows());
-                assertEquals(Verdict.ALIGNED, report.verdict());
+                assertEquals(Verdict.ALIGNED, report.judged().verdict());
                 assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
             }
             assertEquals(List.of(), client.readAll(config.topics().deadLetters()));

@@ -13,6 +13,7 @@ import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.report.WindowMetric;
+import io.plumbline.topology.report.WindowReports;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
@@ -131,7 +132,7 @@ final class ExportedMetrics {
         AdaptationMeters adaptations = metrics.adaptations();
         DecoderMeters decoders = metrics.decoders();
         List<String> sites = List.of("blocks.7", "blocks.11");
-        pipeline.onReport(PipelineMetersTest.report(PipelineMetersTest.distinctNumbers()), 36_000_000);
+        pipeline.onReport(WindowReports.of(WindowReports.distinctNumbers()), 36_000_000);
         for (String site : sites) {
             pipeline.onAccepted(site, 128);
             pipeline.onLate(site, 3, LateReason.AFTER_GRACE);

@@ -9,6 +9,7 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WindowReports;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -69,8 +70,8 @@ class MetricHistoryTest {
     }
 
     private static WindowReport report(String site, long endMs, long version) throws Exception {
-        ObjectNode json = (ObjectNode)
-                new JsonMapper().readTree(Json.text(PipelineMetersTest.report(PipelineMetersTest.distinctNumbers())));
+        ObjectNode json =
+                (ObjectNode) new JsonMapper().readTree(Json.text(WindowReports.of(WindowReports.distinctNumbers())));
         json.put("site", site).put("window_end_ms", endMs).put("decoder_version", version);
         return Json.read(json.toString().getBytes(StandardCharsets.UTF_8), WindowReport.class);
     }

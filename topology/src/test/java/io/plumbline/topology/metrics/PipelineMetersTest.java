@@ -3,26 +3,11 @@ package io.plumbline.topology.metrics;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.activity.ActivityChange;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.behaviour.Figure;
-import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
-import io.plumbline.geometry.Value;
 import io.plumbline.topology.ingest.DeadLetter;
-import io.plumbline.topology.report.Breakdown;
-import io.plumbline.topology.report.CoverageReport;
-import io.plumbline.topology.report.DownstreamReport;
-import io.plumbline.topology.report.DriftCause;
-import io.plumbline.topology.report.FeatureName;
-import io.plumbline.topology.report.Sections;
-import io.plumbline.topology.report.SequentialReport;
-import io.plumbline.topology.report.Spectrum;
-import io.plumbline.topology.report.StatisticReport;
 import io.plumbline.topology.report.WindowMetric;
-import io.plumbline.topology.report.WindowReport;
-import io.plumbline.topology.report.WorstRequest;
+import io.plumbline.topology.report.WindowReports;
 import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.StateSize;
@@ -30,7 +15,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.EnumMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -41,8 +25,8 @@ class PipelineMetersTest {
 
     @Test
     void everyRealNumberOfAReportIsExportedAndNoneTwice() throws Exception {
-        GapAssessment geometry = distinctNumbers();
-        SiteSnapshot snapshot = WindowValues.of(report(geometry));
+        GapAssessment geometry = WindowReports.distinctNumbers();
+        SiteSnapshot snapshot = WindowValues.of(WindowReports.of(geometry));
         for (Statistic statistic : Statistic.values()) {
             double value = geometry.value(statistic).orElseThrow();
             List<SiteSnapshot.Sample> exported = snapshot.samples().stream()
@@ -112,7 +96,7 @@ class PipelineMetersTest {
             pipeline.onStall(2_000_000);
             pipeline.onWindowClosed("blocks.7", 128);
             pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
-            pipeline.onReport(report(distinctNumbers()), 36_000_000);
+            pipeline.onReport(WindowReports.of(WindowReports.distinctNumbers()), 36_000_000);
             String after = scrape(metrics);
             has(after, "plumbline_rows_total{site=\"blocks.7\"} 128.0");
             has(after, "plumbline_ingestion_stall_seconds_bucket{le=\"0.1\"} 1");
@@ -168,102 +152,6 @@ class PipelineMetersTest {
             pipeline.onAccountReleased("blocks.7");
             assertTrue(!scrape(metrics).contains("plumbline_site_rows{"), "a released account is still shown");
         }
-    }
-
-    static WindowReport report(GapAssessment geometry) {
-        return new WindowReport(
-                "blocks.7",
-                60_000,
-                120_000,
-                "event_time",
-                12,
-                11,
-                1,
-                0,
-                Verdict.DRIFTED,
-                "above",
-                "faithfulness_gap",
-                5.0,
-                4.0,
-                List.of(
-                        new StatisticReport(
-                                "faithfulness_gap", "trigger", 5.0, null, 4.0, true, null, null, null, null, null),
-                        new StatisticReport("eta", "warn", 0.3, 1.2, 0.5, false, 99, 0.02, null, null, "the largest")),
-                Verdict.ALIGNED,
-                "eta is not above",
-                List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null, null)),
-                0.125,
-                4.5,
-                3,
-                true,
-                false,
-                List.of(),
-                100,
-                50,
-                0.1,
-                1_700_000_000_500L,
-                7L,
-                sections(),
-                geometry);
-    }
-
-    private static Sections sections() {
-        return Sections.NONE
-                .with(
-                        Sections.WORST_REQUESTS,
-                        List.of(
-                                new WorstRequest("chat\n17", 118, 640.0, 1e-6, 0.5),
-                                new WorstRequest("chat\t17", 20, 600.0, 1e-6, 0.25)))
-                .with(Sections.COVERAGE, new CoverageReport(1_000, 0.5, 0.25, 0.125, 0.0625, 0.75, 0.0, "moved"))
-                .with(
-                        Sections.CAUSE,
-                        new DriftCause(
-                                "change",
-                                List.of(new DriftCause.Change(
-                                        "engine_version", "0.20", 0, 0.75, "0.19", 8, 0, 0.5, null)),
-                                "new"))
-                .with(
-                        Sections.BREAKDOWN,
-                        new Breakdown(
-                                "tenant",
-                                100,
-                                List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))))
-                .with(Sections.ENERGY_WARNING, "one eigenvalue holds 60 % of the window's energy")
-                .with(Sections.FAILING_FEATURES, List.of())
-                .with(
-                        Sections.FEATURE_ACTIVITY,
-                        new ActivityChanges(
-                                2_048,
-                                12,
-                                900,
-                                3,
-                                5,
-                                List.of(new ActivityChange(7, "less_active", 0.0, 0.02, 0.0, 1.5, 0, 1e-9)),
-                                null))
-                .with(Sections.FEATURE_NAMES, Map.of(7, new FeatureName("dogs", null)))
-                .with(
-                        Sections.DOWNSTREAM,
-                        new DownstreamReport(
-                                24,
-                                3_000,
-                                1,
-                                2,
-                                null,
-                                null,
-                                Map.of(),
-                                Map.of("kl", new Figure(0.375, 0.25, 0.5)),
-                                null))
-                .with(Sections.SPECTRUM, new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)));
-    }
-
-    /** An assessment in which every number differs from every other, so that a mix-up shows. */
-    static GapAssessment distinctNumbers() {
-        Map<Statistic, Value> values = new EnumMap<>(Statistic.class);
-        for (Statistic statistic : Statistic.values()) {
-            values.put(statistic, new Value.Known((1000 + values.size()) / 10_000.0)); // below 1, as shares are
-        }
-        values.put(Statistic.DAVIS_KAHAN_VALID, new Value.Known(0.05)); // the one below the largest gap
-        return new GapAssessment(2001, 2002, 2003, values, false, List.of(0.25, 0.5, 1.25));
     }
 
     private static double value(SiteSnapshot snapshot, WindowMetric metric, String label) {

@@ -1,0 +1,110 @@
+package io.plumbline.topology.report;
+
+import io.plumbline.activity.ActivityChange;
+import io.plumbline.activity.ActivityChanges;
+import io.plumbline.behaviour.Figure;
+import io.plumbline.calibration.Verdict;
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.geometry.Value;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+
+/** Makes reports in which every key has a value. */
+public final class WindowReports {
+
+    private WindowReports() {}
+
+    /** Returns a report of a window with these numbers. */
+    public static WindowReport of(GapAssessment geometry) {
+        return new WindowReport(
+                new WindowReport.Header("blocks.7", 60_000, 120_000, "event_time"),
+                new WindowReport.Counts(12, 11, 1, 0),
+                new WindowReport.Judged(Verdict.DRIFTED, "above", "faithfulness_gap", 5.0, 4.0),
+                new WindowReport.Evidence(
+                        List.of(
+                                new StatisticReport(
+                                        "faithfulness_gap",
+                                        "trigger",
+                                        5.0,
+                                        null,
+                                        4.0,
+                                        true,
+                                        null,
+                                        null,
+                                        null,
+                                        null,
+                                        null),
+                                new StatisticReport(
+                                        "eta", "warn", 0.3, 1.2, 0.5, false, 99, 0.02, null, null, "the largest")),
+                        Verdict.ALIGNED,
+                        "eta is not above",
+                        List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null, null))),
+                new WindowReport.InService(0.125, 4.5, 3, true, false),
+                List.of(),
+                new WindowReport.Masked(100, 50, 0.1),
+                new WindowReport.Baseline(1_700_000_000_500L, 7L),
+                sections(),
+                geometry);
+    }
+
+    private static Sections sections() {
+        return Sections.NONE
+                .with(
+                        Sections.WORST_REQUESTS,
+                        List.of(
+                                new WorstRequest("chat\n17", 118, 640.0, 1e-6, 0.5),
+                                new WorstRequest("chat\t17", 20, 600.0, 1e-6, 0.25)))
+                .with(Sections.COVERAGE, new CoverageReport(1_000, 0.5, 0.25, 0.125, 0.0625, 0.75, 0.0, "moved"))
+                .with(
+                        Sections.CAUSE,
+                        new DriftCause(
+                                "change",
+                                List.of(new DriftCause.Change(
+                                        "engine_version", "0.20", 0, 0.75, "0.19", 8, 0, 0.5, null)),
+                                "new"))
+                .with(
+                        Sections.BREAKDOWN,
+                        new Breakdown(
+                                "tenant",
+                                100,
+                                List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))))
+                .with(Sections.ENERGY_WARNING, "one eigenvalue holds 60 % of the window's energy")
+                .with(Sections.FAILING_FEATURES, List.of())
+                .with(
+                        Sections.FEATURE_ACTIVITY,
+                        new ActivityChanges(
+                                2_048,
+                                12,
+                                900,
+                                3,
+                                5,
+                                List.of(new ActivityChange(7, "less_active", 0.0, 0.02, 0.0, 1.5, 0, 1e-9)),
+                                null))
+                .with(Sections.FEATURE_NAMES, Map.of(7, new FeatureName("dogs", null)))
+                .with(
+                        Sections.DOWNSTREAM,
+                        new DownstreamReport(
+                                24,
+                                3_000,
+                                1,
+                                2,
+                                null,
+                                null,
+                                Map.of(),
+                                Map.of("kl", new Figure(0.375, 0.25, 0.5)),
+                                null))
+                .with(Sections.SPECTRUM, new Spectrum(List.of(3.0, 1.0), List.of(2.5, 1.5), List.of(0.25)));
+    }
+
+    /** An assessment in which every number differs from every other, so that a mix-up shows. */
+    public static GapAssessment distinctNumbers() {
+        Map<Statistic, Value> values = new EnumMap<>(Statistic.class);
+        for (Statistic statistic : Statistic.values()) {
+            values.put(statistic, new Value.Known((1000 + values.size()) / 10_000.0)); // below 1, as shares are
+        }
+        values.put(Statistic.DAVIS_KAHAN_VALID, new Value.Known(0.05)); // the one below the largest gap
+        return new GapAssessment(2001, 2002, 2003, values, false, List.of(0.25, 0.5, 1.25));
+    }
+}
