@@ -227,14 +227,9 @@ public final class Console
             case "windows" ->
                 json(200, new ConsoleViews.Windows(ConsoleViews.SCHEMA, name, windows(site, query(request))));
             case "windows.csv" -> csv(request, response, site);
-            case "spectrum" -> json(200, api.angles(site));
-            case "features" -> json(200, api.features(site));
-            case "requests" -> json(200, api.requests(site));
+            case "reports" -> json(200, api.reports(site));
             case "decoders" -> json(200, api.decoders(site));
-            default ->
-                problem(
-                        404,
-                        "a site has windows, windows.csv, spectrum, features, requests and decoders, nothing else");
+            default -> problem(404, "a site has windows, windows.csv, reports and decoders, nothing else");
         };
     }
 

@@ -8,10 +8,10 @@ import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.report.Sections;
-import io.plumbline.topology.report.WindowReport;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -37,6 +37,9 @@ final class ConsoleApi {
     ConsoleViews.Overview overview(String place) {
         List<ConsoleViews.Summary> sites = new ArrayList<>();
         model.sites().values().forEach(site -> sites.add(summary(site)));
+        Map<String, String> sections = new LinkedHashMap<>();
+        Sections.ALL.forEach(
+                kind -> sections.put(kind.key(), kind.shown().name().toLowerCase(Locale.ROOT)));
         return new ConsoleViews.Overview(
                 ConsoleViews.SCHEMA,
                 System.currentTimeMillis(),
@@ -56,6 +59,7 @@ final class ConsoleApi {
                 Arrays.stream(Statistic.values())
                         .map(statistic -> new ConsoleViews.Named(statistic.label(), statistic.help()))
                         .toList(),
+                sections,
                 sites);
     }
 
@@ -79,7 +83,7 @@ final class ConsoleApi {
                         ? null
                         : Long.valueOf(swapped.swaps().waiting().number()),
                 newest,
-                newest == null ? null : since(windows, newest.verdict()),
+                newest == null ? null : since(windows, newest.judged().verdict()),
                 windows.size(),
                 site.heardMs(),
                 site.account(),
@@ -89,15 +93,18 @@ final class ConsoleApi {
     }
 
     private static ConsoleViews.Spark spark(WindowPoint point) {
-        return new ConsoleViews.Spark(point.windowEndMs(), point.overThreshold(), point.verdict());
+        return new ConsoleViews.Spark(
+                point.header().windowEndMs(),
+                point.overThreshold(),
+                point.judged().verdict());
     }
 
     private static Long since(List<WindowPoint> windows, Verdict verdict) {
         int first = windows.size() - 1;
-        while (first > 0 && windows.get(first - 1).verdict() == verdict) {
+        while (first > 0 && windows.get(first - 1).judged().verdict() == verdict) {
             first--;
         }
-        return windows.get(first).windowEndMs();
+        return windows.get(first).header().windowEndMs();
     }
 
     private String mode(String site) {
@@ -108,51 +115,13 @@ final class ConsoleApi {
     /** The windows that end in {@code [fromMs, toMs)}. */
     List<WindowPoint> windows(SiteHistory site, long fromMs, long toMs) {
         return site.windows().stream()
-                .filter(point -> point.windowEndMs() >= fromMs && point.windowEndMs() < toMs)
+                .filter(point ->
+                        point.header().windowEndMs() >= fromMs && point.header().windowEndMs() < toMs)
                 .toList();
     }
 
-    ConsoleViews.Angles angles(SiteHistory site) {
-        WindowReport newest = site.newest();
-        return new ConsoleViews.Angles(
-                ConsoleViews.SCHEMA,
-                site.site(),
-                newest == null ? null : Long.valueOf(newest.header().windowStartMs()),
-                newest == null ? null : Long.valueOf(newest.header().windowEndMs()),
-                newest == null ? 0 : newest.geometry().rank(),
-                newest == null ? null : newest.section(Sections.SPECTRUM),
-                newest == null ? null : newest.geometry().principalAngles(),
-                newest == null ? Map.of() : newest.geometry().undefined());
-    }
-
-    ConsoleViews.Features features(SiteHistory site) {
-        WindowReport failing = site.newestDrifted();
-        WindowReport newest = site.newest();
-        return new ConsoleViews.Features(
-                ConsoleViews.SCHEMA,
-                site.site(),
-                failing == null ? null : Long.valueOf(failing.header().windowStartMs()),
-                failing == null ? null : Long.valueOf(failing.header().windowEndMs()),
-                failing != null && failing.equals(site.newest()),
-                failing == null ? List.of() : failing.listed(Sections.FAILING_FEATURES),
-                newest == null ? null : Long.valueOf(newest.header().windowStartMs()),
-                newest == null ? null : Long.valueOf(newest.header().windowEndMs()),
-                newest == null ? null : newest.section(Sections.FEATURE_ACTIVITY),
-                site.featureNames());
-    }
-
-    ConsoleViews.Requests requests(SiteHistory site) {
-        WindowReport shown = site.withFarthestRequests();
-        return new ConsoleViews.Requests(
-                ConsoleViews.SCHEMA,
-                site.site(),
-                shown == null ? null : Long.valueOf(shown.header().windowStartMs()),
-                shown == null ? null : Long.valueOf(shown.header().windowEndMs()),
-                shown != null && shown.equals(site.newest()),
-                shown == null ? 0 : shown.counts().requestsScored(),
-                shown == null ? 0 : shown.counts().recordsNotScored(),
-                shown == null ? null : shown.geometry().undefined().get(Statistic.REQUEST_SHIFT.label()),
-                shown == null ? List.of() : shown.listed(Sections.WORST_REQUESTS));
+    ConsoleViews.Reports reports(SiteHistory site) {
+        return new ConsoleViews.Reports(ConsoleViews.SCHEMA, site.site(), site.newest(), site.newestDrifted());
     }
 
     ConsoleViews.Decoders decoders(SiteHistory site) {

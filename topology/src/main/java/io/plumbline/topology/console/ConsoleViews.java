@@ -1,13 +1,9 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.attribution.FailingFeature;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
-import io.plumbline.topology.report.FeatureName;
-import io.plumbline.topology.report.Spectrum;
-import io.plumbline.topology.report.WorstRequest;
+import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.RowAccount;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +19,11 @@ final class ConsoleViews {
 
     private ConsoleViews() {}
 
-    /** The answer of {@code /api/sites}. */
+    /**
+     * The answer of {@code /api/sites}.
+     *
+     * @param sections where the page shows each section of a report
+     */
     record Overview(
             int schema,
             long nowMs,
@@ -35,6 +35,7 @@ final class ConsoleViews {
             Map<String, Long> deadLetters,
             String deadLettersCommand,
             List<Named> statistics,
+            Map<String, String> sections,
             List<Summary> sites) {}
 
     /** A statistic a window has a value of, and what it is. */
@@ -75,49 +76,16 @@ final class ConsoleViews {
     /** The answer of {@code /api/sites/SITE/windows}. */
     record Windows(int schema, String site, List<WindowPoint> windows) {}
 
-    /** The answer of {@code /api/sites/SITE/spectrum}: of the newest window. */
-    record Angles(
-            int schema,
-            String site,
-            @Nullable Long windowStartMs,
-            @Nullable Long windowEndMs,
-            int rank,
-            @Nullable Spectrum spectrum,
-            @Nullable List<Double> explainerAngles,
-            Map<String, String> undefined) {}
-
     /**
-     * The answer of {@code /api/sites/SITE/features}: of the newest window that was drifted; what changed in activity,
-     * of the newest.
-     */
-    record Features(
-            int schema,
-            String site,
-            @Nullable Long windowStartMs,
-            @Nullable Long windowEndMs,
-            boolean isNewest,
-            List<FailingFeature> features,
-            @Nullable Long activityWindowStartMs,
-            @Nullable Long activityWindowEndMs,
-            @Nullable ActivityChanges activity,
-            Map<Integer, FeatureName> names) {}
-
-    /**
-     * The answer of {@code /api/sites/SITE/requests}: of the newest window that was drifted, else of the newest.
+     * The answer of {@code /api/sites/SITE/reports}: whole reports, whose sections the parts of the page show.
      *
-     * @param recordsNotScored records of requests beyond those that are kept
-     * @param worst farthest from the baseline's first
+     * @param newestDrifted of the newest window that names failing features; null before a site has drifted
      */
-    record Requests(
+    record Reports(
             int schema,
             String site,
-            @Nullable Long windowStartMs,
-            @Nullable Long windowEndMs,
-            boolean isNewest,
-            long requestsScored,
-            long recordsNotScored,
-            @Nullable String undefined,
-            List<WorstRequest> worst) {}
+            @Nullable WindowReport newest,
+            @Nullable WindowReport newestDrifted) {}
 
     /**
      * The answer of {@code /api/sites/SITE/decoders}.

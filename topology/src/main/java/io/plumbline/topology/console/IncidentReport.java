@@ -74,16 +74,19 @@ public final class IncidentReport {
                 "p",
                 "%s to %s, event time. %s. Decoder %s at first, %s at last."
                         .formatted(
-                                instant(first.windowStartMs()),
-                                instant(last.windowEndMs()),
+                                instant(first.header().windowStartMs()),
+                                instant(last.header().windowEndMs()),
                                 tally(windows),
-                                decoder(first.decoderVersion()),
-                                decoder(last.decoderVersion())));
-        page.element("p class=\"reason\"", "Last window: " + last.verdict() + ". " + last.reason() + ".");
+                                decoder(first.inService().decoderVersion()),
+                                decoder(last.inService().decoderVersion())));
+        page.element(
+                "p class=\"reason\"",
+                "Last window: " + last.judged().verdict() + ". " + last.judged().reason() + ".");
         last.details()
                 .forEach(detail ->
                         page.element("p", Character.toUpperCase(detail.charAt(0)) + detail.substring(1) + "."));
-        CoverageReport coverage = last.coverage();
+        CoverageReport coverage =
+                Objects.requireNonNull(site.newest(), "a report has windows").section(Sections.COVERAGE);
         if (coverage != null && coverage.moved() != null) {
             page.element("p", "Coverage moved: " + coverage.moved() + ".");
         }
@@ -104,8 +107,8 @@ public final class IncidentReport {
 
     private static String tally(List<WindowPoint> windows) {
         Map<String, Long> counts = windows.stream()
-                .collect(
-                        Collectors.groupingBy(window -> window.verdict().label(), TreeMap::new, Collectors.counting()));
+                .collect(Collectors.groupingBy(
+                        window -> window.judged().verdict().label(), TreeMap::new, Collectors.counting()));
         return windows.size() + " windows: "
                 + counts.entrySet().stream()
                         .map(count -> count.getValue() + " " + count.getKey())
@@ -121,22 +124,30 @@ public final class IncidentReport {
                 .line("bound", window -> window.number(Statistic.GAP_LOWER_BOUND))
                 .line("bound", window -> window.number(Statistic.GAP_UPPER_BOUND))
                 .line("threshold", WindowPoint::gapThreshold)
-                .line("active", window -> window.decoderVersion() > 0 ? window.activeFaithfulnessGap() : null)
+                .line(
+                        "active",
+                        window -> window.inService().decoderVersion() > 0
+                                ? window.inService().activeFaithfulnessGap()
+                                : null)
                 .line("value", window -> window.number(Statistic.FAITHFULNESS_GAP))
                 .writeTo(page, "Faithfulness gap over event time; the table below has the numbers");
-        String trigger = windows.get(windows.size() - 1).trigger();
+        String trigger = windows.get(windows.size() - 1).judged().trigger();
         if (!trigger.equals(Statistic.FAITHFULNESS_GAP.label())) {
             page.element("h2", trigger.replace('_', ' '));
             new SvgChart(windows, 200)
-                    .line("threshold", WindowPoint::threshold)
-                    .line("value", WindowPoint::triggerValue)
+                    .line("threshold", window -> window.judged().threshold())
+                    .line("value", window -> window.judged().triggerValue())
                     .writeTo(page, trigger + " over event time");
         }
         page.raw("<h2>FVU</h2><p class=\"legend\"><i class=\"value\"></i>trained decoder <i"
                 + " class=\"active\"></i>decoder in service</p>");
         new SvgChart(windows, 150)
                 .line("value", window -> window.number(Statistic.RECONSTRUCTION_FVU_TRAINED))
-                .line("active", window -> window.decoderVersion() > 0 ? window.reconstructionFvu() : null)
+                .line(
+                        "active",
+                        window -> window.inService().decoderVersion() > 0
+                                ? window.inService().reconstructionFvu()
+                                : null)
                 .writeTo(page, "Fraction of variance unexplained over event time");
     }
 
@@ -303,17 +314,17 @@ public final class IncidentReport {
         for (WindowPoint window : windows) {
             row(
                     page,
-                    instant(window.windowStartMs()),
-                    instant(window.windowEndMs()),
-                    window.verdict().label(),
+                    instant(window.header().windowStartMs()),
+                    instant(window.header().windowEndMs()),
+                    window.judged().verdict().label(),
                     number(window.number(Statistic.FAITHFULNESS_GAP)),
                     number(window.gapThreshold()),
                     number(window.number(Statistic.GAP_LOWER_BOUND)),
                     number(window.number(Statistic.GAP_UPPER_BOUND)),
                     number(window.number(Statistic.RECONSTRUCTION_FVU_TRAINED)),
-                    number(window.reconstructionFvu()),
+                    number(window.inService().reconstructionFvu()),
                     window.rows(),
-                    decoder(window.decoderVersion()));
+                    decoder(window.inService().decoderVersion()));
         }
         page.raw("</table>");
     }

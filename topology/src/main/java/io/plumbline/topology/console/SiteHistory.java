@@ -114,8 +114,9 @@ record SiteHistory(
     }
 
     private static boolean isLater(WindowPoint one, WindowPoint than) {
-        return one.windowEndMs() > than.windowEndMs()
-                || (one.windowEndMs() == than.windowEndMs() && one.windowStartMs() > than.windowStartMs());
+        return one.header().windowEndMs() > than.header().windowEndMs()
+                || (one.header().windowEndMs() == than.header().windowEndMs()
+                        && one.header().windowStartMs() > than.header().windowStartMs());
     }
 
     private static WindowReport newer(@Nullable WindowReport known, WindowReport report) {

@@ -28,6 +28,7 @@ final class StaticFiles {
             "format.js",
             "sites.js",
             "overview.js",
+            "sections.js",
             "site.js",
             "chart.js",
             "windows.js",

@@ -72,13 +72,16 @@ final class SvgChart {
 
     private void tint(Markup page) {
         for (WindowPoint window : windows) {
-            if (window.verdict() != Verdict.ALIGNED) {
+            if (window.judged().verdict() != Verdict.ALIGNED) {
                 page.raw("<rect class=\"%s\" x=\"%s\" y=\"%d\" width=\"%s\" height=\"%d\"/>"
                         .formatted(
-                                window.verdict().label(),
-                                number(x(window.windowStartMs())),
+                                window.judged().verdict().label(),
+                                number(x(window.header().windowStartMs())),
                                 TOP,
-                                number(Math.max(1, x(window.windowEndMs()) - x(window.windowStartMs()))),
+                                number(Math.max(
+                                        1,
+                                        x(window.header().windowEndMs())
+                                                - x(window.header().windowStartMs()))),
                                 height - TOP - BOTTOM));
             }
         }
@@ -116,13 +119,13 @@ final class SvgChart {
                 endOfLast = Long.MIN_VALUE;
                 continue;
             }
-            path.append(endOfLast == window.windowStartMs() ? 'L' : 'M')
-                    .append(number(x(window.windowStartMs())))
+            path.append(endOfLast == window.header().windowStartMs() ? 'L' : 'M')
+                    .append(number(x(window.header().windowStartMs())))
                     .append(' ')
                     .append(number(y(value)))
                     .append('H')
-                    .append(number(x(window.windowEndMs())));
-            endOfLast = window.windowEndMs();
+                    .append(number(x(window.header().windowEndMs())));
+            endOfLast = window.header().windowEndMs();
         }
         page.raw("<path class=\"line %s\" d=\"%s\"/>".formatted(line.name(), path));
     }
@@ -130,25 +133,26 @@ final class SvgChart {
     private void swaps(Markup page) {
         for (int i = 1; i < windows.size(); i++) {
             WindowPoint window = windows.get(i);
-            if (window.decoderVersion() != windows.get(i - 1).decoderVersion()) {
+            if (window.inService().decoderVersion()
+                    != windows.get(i - 1).inService().decoderVersion()) {
                 page.raw("<path class=\"swap\" d=\"M%s %dV%d\"/><text class=\"swap\" x=\"%s\" y=\"%d\">v%d</text>"
                         .formatted(
-                                number(x(window.windowStartMs())),
+                                number(x(window.header().windowStartMs())),
                                 TOP,
                                 height - BOTTOM,
-                                number(x(window.windowStartMs()) + 4),
+                                number(x(window.header().windowStartMs()) + 4),
                                 TOP + 11,
-                                window.decoderVersion()));
+                                window.inService().decoderVersion()));
             }
         }
     }
 
     private long first() {
-        return windows.get(0).windowStartMs();
+        return windows.get(0).header().windowStartMs();
     }
 
     private long last() {
-        return windows.get(windows.size() - 1).windowEndMs();
+        return windows.get(windows.size() - 1).header().windowEndMs();
     }
 
     private double x(long ms) {

@@ -2,13 +2,11 @@ package io.plumbline.topology.console;
 
 import com.fasterxml.jackson.annotation.JsonAnyGetter;
 import com.fasterxml.jackson.annotation.JsonIgnore;
-import io.plumbline.calibration.Verdict;
+import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
-import io.plumbline.topology.report.Breakdown;
-import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.Headline;
-import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.SectionKind.Shown;
 import io.plumbline.topology.report.WindowReport;
 import java.util.Collections;
 import java.util.EnumMap;
@@ -19,94 +17,58 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One window as a chart needs it. In JSON its keys are those of {@link WindowReport} where both have them, every {@link
- * Statistic} among them; a number that is undefined in the window is null.
+ * One window as a chart needs it: the groups of its report that are small. In JSON its keys are those of {@link
+ * WindowReport} where both have them, every {@link Statistic} and every section of {@link Shown#EACH_WINDOW} among
+ * them; a number that is undefined in the window is null.
  *
- * @param details what goes with the reason, a sentence each
  * @param headline how many times its threshold the deciding statistic is, and which, in words; null where the window is
  *     undecided
- * @param statistics those that trigger or warn, each with its threshold
- * @param numbers the statistics that exist in the window; flat in JSON, see {@link #flat()}
- * @param reconstructionFvu of the decoder in service
+ * @param details what goes with the reason, a sentence each
+ * @param gapThreshold threshold of the faithfulness gap; null where it has none
  * @param gapUpperBoundVacuous whether the upper bound exceeds the largest possible gap
+ * @param numbers the statistics that exist in the window
+ * @param sections what the page shows in each window, by key
  */
 public record WindowPoint(
-        long windowStartMs,
-        long windowEndMs,
-        String closedBy,
+        @JsonUnwrapped WindowReport.Header header,
         long rows,
-        long requests,
-        Verdict verdict,
-        String reason,
-        List<String> details,
-        String trigger,
-        @Nullable Double triggerValue,
-        @Nullable Double threshold,
+        @JsonUnwrapped WindowReport.Counts counts,
+        @JsonUnwrapped WindowReport.Judged judged,
         @Nullable Double overThreshold,
         @Nullable String headline,
-        @JsonIgnore Map<Statistic, Double> numbers,
+        List<String> details,
+        @JsonUnwrapped WindowReport.Evidence evidence,
+        @JsonUnwrapped WindowReport.InService inService,
+        @JsonUnwrapped(prefix = "masked_") WindowReport.Masked masked,
         @Nullable Double gapThreshold,
         @Nullable Boolean gapUpperBoundVacuous,
-        @Nullable Double activeFaithfulnessGap,
-        @Nullable Double reconstructionFvu,
-        double maskedShare,
-        @Nullable CoverageReport coverage,
-        @Nullable Breakdown breakdown,
-        @Nullable String energyWarning,
-        @Nullable Verdict warning,
-        @Nullable String warningReason,
-        long decoderVersion,
-        boolean adaptationRequested,
-        boolean rollbackRequested,
-        List<Level> statistics) {
-
-    /** One statistic beside its threshold. */
-    public record Level(
-            String statistic,
-            String role,
-            @Nullable Double value,
-            @Nullable Double threshold) {}
+        @JsonIgnore Map<Statistic, Double> numbers,
+        @JsonIgnore Map<String, @Nullable Object> sections) {
 
     public WindowPoint {
         numbers = Collections.unmodifiableMap(numbers);
         details = List.copyOf(details);
-        statistics = List.copyOf(statistics);
+        sections = Collections.unmodifiableMap(sections);
     }
 
     static WindowPoint of(WindowReport report) {
         GapAssessment geometry = report.geometry();
         Headline headline = report.judged().headline();
         return new WindowPoint(
-                report.header().windowStartMs(),
-                report.header().windowEndMs(),
-                report.header().closedBy(),
+                report.header(),
                 geometry.rows(),
-                report.counts().requests(),
-                report.judged().verdict(),
-                report.judged().reason(),
-                report.details(),
-                report.judged().trigger(),
-                report.judged().triggerValue(),
-                report.judged().threshold(),
+                report.counts(),
+                report.judged(),
                 report.overThreshold(),
                 headline == null ? null : headline.sentence(),
-                numbers(geometry),
+                report.details(),
+                report.evidence(),
+                report.inService(),
+                report.masked(),
                 gapThreshold(report),
                 geometry.isVacuous(Statistic.GAP_UPPER_BOUND),
-                report.inService().activeFaithfulnessGap(),
-                report.inService().reconstructionFvu(),
-                report.masked().share(),
-                report.section(Sections.COVERAGE),
-                report.section(Sections.BREAKDOWN),
-                report.section(Sections.ENERGY_WARNING),
-                report.evidence().warning(),
-                report.evidence().warningReason(),
-                report.inService().decoderVersion(),
-                report.inService().adaptationRequested(),
-                report.inService().rollbackRequested(),
-                report.evidence().statistics().stream()
-                        .map(one -> new Level(one.statistic(), one.role(), one.value(), one.threshold()))
-                        .toList());
+                numbers(geometry),
+                report.sections().shown(Shown.EACH_WINDOW));
     }
 
     private static Map<Statistic, Double> numbers(GapAssessment geometry) {
@@ -123,13 +85,14 @@ public record WindowPoint(
         return numbers.get(statistic);
     }
 
-    /** Every statistic by its label. */
+    /** Every statistic by its label, and the sections by their keys. */
     @JsonAnyGetter
-    Map<String, @Nullable Double> flat() {
-        Map<String, @Nullable Double> flat = new LinkedHashMap<>();
+    Map<String, @Nullable Object> flat() {
+        Map<String, @Nullable Object> flat = new LinkedHashMap<>();
         for (Statistic statistic : Statistic.values()) {
             flat.put(statistic.label(), numbers.get(statistic));
         }
+        flat.putAll(sections);
         return flat;
     }
 
@@ -143,6 +106,7 @@ public record WindowPoint(
 
     /** Returns whether both speak of the same stretch of event time. */
     boolean isSameWindow(WindowPoint other) {
-        return windowStartMs == other.windowStartMs && windowEndMs == other.windowEndMs;
+        return header.windowStartMs() == other.header.windowStartMs()
+                && header.windowEndMs() == other.header.windowEndMs();
     }
 }

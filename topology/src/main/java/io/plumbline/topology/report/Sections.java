@@ -3,9 +3,11 @@ package io.plumbline.topology.report;
 import com.fasterxml.jackson.core.type.TypeReference;
 import io.plumbline.activity.ActivityChanges;
 import io.plumbline.attribution.FailingFeature;
+import io.plumbline.topology.report.SectionKind.Shown;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiConsumer;
@@ -16,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * have is absent, and null in JSON. Immutable.
  *
  * <p>A new section is the class of what it holds and a constant here; what measures it is a {@code Measure} of the
- * stage that assesses windows.
+ * stage that assesses windows. The page draws a section that it has no drawing for as lines and tables of its keys.
  */
 public final class Sections {
 
@@ -24,40 +26,42 @@ public final class Sections {
 
     /** The requests farthest from the baseline's, the farthest first; empty where none was scored. */
     public static final SectionKind<List<WorstRequest>> WORST_REQUESTS =
-            kind("worst_requests", new TypeReference<>() {});
+            kind("worst_requests", new TypeReference<>() {}, Shown.NEWEST_DRIFTED);
 
     /** The part of the tokens that came as rows; absent where no producer says how many were served. */
     public static final SectionKind<CoverageReport> COVERAGE =
-            kind("coverage", new TypeReference<>() {}, CoverageReport.SAMPLES);
+            kind("coverage", new TypeReference<>() {}, Shown.EACH_WINDOW, CoverageReport.SAMPLES);
 
     /** The changes that came with the drift; absent while the site is not drifted. */
-    public static final SectionKind<DriftCause> CAUSE = kind("cause", new TypeReference<>() {}, DriftCause.SAMPLES);
+    public static final SectionKind<DriftCause> CAUSE =
+            kind("cause", new TypeReference<>() {}, Shown.NOWHERE, DriftCause.SAMPLES);
 
     /** The rows by the values of {@code breakdown_by}; absent without it, or where no producer says a value. */
     public static final SectionKind<Breakdown> BREAKDOWN =
-            kind("breakdown", new TypeReference<>() {}, Breakdown.SAMPLES);
+            kind("breakdown", new TypeReference<>() {}, Shown.EACH_WINDOW, Breakdown.SAMPLES);
 
     /** A sentence where one eigenvalue holds more than half of the energy. */
-    public static final SectionKind<String> ENERGY_WARNING = kind("energy_warning", new TypeReference<>() {});
+    public static final SectionKind<String> ENERGY_WARNING =
+            kind("energy_warning", new TypeReference<>() {}, Shown.EACH_WINDOW);
 
     /** While the site is drifted, the features whose decoder columns are wrong on the window's rows, worst first. */
     public static final SectionKind<List<FailingFeature>> FAILING_FEATURES =
-            kind("failing_features", new TypeReference<>() {});
+            kind("failing_features", new TypeReference<>() {}, Shown.NEWEST_DRIFTED);
 
     /** The features that are active more or less often than on the baseline's rows. */
     public static final SectionKind<ActivityChanges> FEATURE_ACTIVITY =
-            kind("feature_activity", new TypeReference<>() {}, ActivitySamples.SAMPLES);
+            kind("feature_activity", new TypeReference<>() {}, Shown.NEWEST, ActivitySamples.SAMPLES);
 
     /** Label and link of the features that the report lists, by index. */
     public static final SectionKind<Map<Integer, FeatureName>> FEATURE_NAMES =
-            kind("feature_names", new TypeReference<>() {});
+            kind("feature_names", new TypeReference<>() {}, Shown.NOWHERE);
 
     /** The model's answers to whole requests with reconstructions in place; absent where the site names none. */
     public static final SectionKind<DownstreamReport> DOWNSTREAM =
-            kind("downstream", new TypeReference<>() {}, DownstreamReport.SAMPLES);
+            kind("downstream", new TypeReference<>() {}, Shown.NEWEST, DownstreamReport.SAMPLES);
 
     /** Eigenvalues of window and baseline and the angles between them. */
-    public static final SectionKind<Spectrum> SPECTRUM = kind("spectrum", new TypeReference<>() {});
+    public static final SectionKind<Spectrum> SPECTRUM = kind("spectrum", new TypeReference<>() {}, Shown.NEWEST);
 
     /** All kinds, in the order of their keys in JSON. */
     public static final List<SectionKind<?>> ALL = Collections.unmodifiableList(LIST);
@@ -74,12 +78,13 @@ public final class Sections {
     /** Makes sure that every section has registered its metric families, which it does when its class is loaded. */
     static void load() {}
 
-    private static <V> SectionKind<V> kind(String key, TypeReference<V> type) {
-        return kind(key, type, (value, samples) -> {});
+    private static <V> SectionKind<V> kind(String key, TypeReference<V> type, Shown shown) {
+        return kind(key, type, shown, (value, samples) -> {});
     }
 
-    private static <V> SectionKind<V> kind(String key, TypeReference<V> type, BiConsumer<V, Samples> samples) {
-        SectionKind<V> kind = new SectionKind<>(key, type, samples);
+    private static <V> SectionKind<V> kind(
+            String key, TypeReference<V> type, Shown shown, BiConsumer<V, Samples> samples) {
+        SectionKind<V> kind = new SectionKind<>(key, type, shown, samples);
         LIST.add(kind);
         return kind;
     }
@@ -98,6 +103,13 @@ public final class Sections {
     @SuppressWarnings("unchecked") // with puts only values of the kind's type
     public <V> @Nullable V get(SectionKind<V> kind) {
         return (V) values.get(kind);
+    }
+
+    /** Returns what the page shows in this place, by key in their order; null where the window does not have it. */
+    public Map<String, @Nullable Object> shown(Shown where) {
+        Map<String, @Nullable Object> shown = new LinkedHashMap<>();
+        ALL.stream().filter(kind -> kind.shown() == where).forEach(kind -> shown.put(kind.key(), get(kind)));
+        return shown;
     }
 
     /** Adds what the sections say to the metrics. */

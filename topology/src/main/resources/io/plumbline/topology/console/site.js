@@ -2,11 +2,10 @@ import { WindowChart } from "./chart.js";
 import { breakdown } from "./breakdown.js";
 import { decoders } from "./decoders.js";
 import { h } from "./dom.js";
-import { features } from "./features.js";
 import { get, Refresh, siteUrl } from "./feed.js";
 import { ago, apart, count, decoder, moment, number, percent, span, time, words } from "./format.js";
+import { PARTS, sections } from "./sections.js";
 import { badge } from "./sites.js";
-import { requests, spectrum } from "./spectrum.js";
 import { windowTable } from "./windows.js";
 
 const GAP = "faithfulness_gap";
@@ -48,7 +47,7 @@ export class SitePage {
     this.head = h("header", { class: "site-head" });
     root.replaceChildren(this.head, this.body);
     this.history = new Refresh(() => this.readHistory());
-    this.angles = new Refresh(() => this.readAngles());
+    this.reports = new Refresh(() => this.readReports());
     this.decoders = new Refresh(() => this.readDecoders());
     this.account = new Refresh(() => this.readAccount());
     this.reload(summary, overview);
@@ -97,7 +96,7 @@ export class SitePage {
       return;
     }
     this.draw();
-    for (const part of [this.angles, this.account]) part.now().catch(() => {});
+    for (const part of [this.reports, this.account]) part.now().catch(() => {});
   }
 
   showHead() {
@@ -124,7 +123,7 @@ export class SitePage {
     this.gap?.close();
     this.fvu?.close();
     this.gap = this.fvu = null;
-    this.parts = Object.fromEntries(["spectrum", "requests", "features", "breakdown", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
+    this.parts = Object.fromEntries([...PARTS, "breakdown", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
     if (this.windows.length === 0) {
       this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
       this.fill();
@@ -166,7 +165,7 @@ export class SitePage {
           h("label", null, h("span", { class: "hidden" }, "Statistic"), choose), h("label", null, h("span", { class: "hidden" }, "Range"), range),
           h("span", { class: "export" }, "export ", this.csv, " ", this.json)),
         this.readout, this.stage, details),
-      h("div", { class: "column" }, this.parts.breakdown, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, this.parts.spectrum, this.parts.requests, this.parts.features));
+      h("div", { class: "column" }, this.parts.breakdown, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, PARTS.map((name) => this.parts[name])));
     const { window } = this.overview;
     const tumbling = window.advance_ms === window.size_ms;
     const common = { tumbling, onWindow: (w) => this.read(w ?? this.shown[this.shown.length - 1]) };
@@ -178,7 +177,7 @@ export class SitePage {
 
   /** What stands beside the charts: the parts are new and empty. */
   fill() {
-    for (const part of [this.angles, this.decoders, this.account]) part.now().catch(() => {});
+    for (const part of [this.reports, this.decoders, this.account]) part.now().catch(() => {});
   }
 
   draw() {
@@ -216,12 +215,9 @@ export class SitePage {
     if (this.details.open) this.tableRoot.replaceChildren(windowTable(this.shown));
   }
 
-  async readAngles() {
-    const [angles, far, lost] = await Promise.all(["spectrum", "requests", "features"].map((part) => get(siteUrl(this.site, part))));
-    if (this.closed || !this.gap) return;
-    spectrum(this.parts.spectrum, angles);
-    requests(this.parts.requests, far);
-    features(this.parts.features, lost);
+  async readReports() {
+    const reports = await get(siteUrl(this.site, "reports"));
+    if (!this.closed && this.gap) sections(this.parts, this.overview.sections, reports);
   }
 
   async readDecoders() {

@@ -34,11 +34,11 @@ function plot(label, lines, scale, ticks, mark) {
 const key = (name, label) => h("li", null, h("i", { class: `key line ${name}`, "aria-hidden": "true" }), label);
 
 /** Eigenvalues and angles of the newest window against the baseline. */
-export function spectrum(root, answer) {
+export function spectrum(root, { newest }) {
   const head = h("h2", null, "Spectrum and angles");
-  const of = answer.spectrum;
+  const of = newest?.spectrum;
   if (!of) {
-    root.replaceChildren(head, h("p", { class: "quiet" }, answer.window_end_ms === null
+    root.replaceChildren(head, h("p", { class: "quiet" }, !newest
       ? "Comes with the first window." : "The newest report was written by a version that did not report its spectrum; the next one will."));
     return;
   }
@@ -50,24 +50,24 @@ export function spectrum(root, answer) {
   const powers = [];
   for (let power = low; power <= high; power += step) powers.push([10 ** power, `1e${power}`]);
   const degrees = (list) => (list ?? []).map((v) => (v * 180) / Math.PI);
-  const explainer = degrees(answer.explainer_angles);
+  const explainer = degrees(newest.principal_angles);
   const baseline = degrees(of.baseline_angles);
   const last = (list) => (list.length ? `${list[list.length - 1].toFixed(1)}°` : "undefined");
   root.replaceChildren(
     head,
-    h("p", { class: "quiet" }, `Of the window that ended ${moment(answer.window_end_ms)}, beside the baseline.`),
+    h("p", { class: "quiet" }, `Of the window that ended ${moment(newest.window_end_ms)}, beside the baseline.`),
     h("div", { class: "figures-row" },
       h("figure", null, h("figcaption", null, "Eigenvalues of the second moment",
         h("ul", { class: "legend" }, key("baseline", "baseline"), key("value", "window"))),
       plot(`Leading eigenvalues on a logarithmic scale. First: window ${number(of.window[0])}, baseline ${number(of.baseline[0])}.`,
-        [{ name: "baseline", values: of.baseline }, { name: "value", values: of.window }], log, powers, answer.rank)),
+        [{ name: "baseline", values: of.baseline }, { name: "value", values: of.window }], log, powers, newest.rank)),
       h("figure", null, h("figcaption", null, "Principal angles to the window",
         h("ul", { class: "legend" }, key("baseline", "baseline's directions"), key("value", "explainer's directions"))),
       baseline.length || explainer.length
         ? plot(`Principal angles. Largest: to the baseline ${last(baseline)}, to the explainer ${last(explainer)}.`,
           [{ name: "baseline", values: baseline }, { name: "value", values: explainer }].filter((line) => line.values.length),
           (v) => v / 90, [[0, "0°"], [30, "30°"], [60, "60°"], [90, "90°"]])
-        : h("p", { class: "quiet" }, `Undefined in this window: ${answer.undefined.principal_angles ?? answer.undefined.baseline_gap ?? "no subspace"}.`))),
+        : h("p", { class: "quiet" }, `Undefined in this window: ${newest.undefined.principal_angles ?? newest.undefined.baseline_gap ?? "no subspace"}.`))),
     h("details", { class: "table" }, h("summary", null, "The same as a table"),
       table("Eigenvalues and angles", ["direction", "eigenvalue, window", "baseline", "angle to baseline", "to explainer"],
         of.window.map((v, i) => [String(i + 1), number(v), number(of.baseline[i]),
@@ -75,17 +75,18 @@ export function spectrum(root, answer) {
 }
 
 /** Requests of the newest drifted window, else of the newest, that are farthest from those of the baseline. */
-export function requests(root, answer) {
+export function requests(root, { newest, newest_drifted: drifted }) {
   const head = h("h2", null, "Farthest requests");
-  if (answer.worst.length === 0) {
-    root.replaceChildren(head, h("p", { class: "quiet" }, answer.undefined ?? "None: no request was scored yet."));
+  const report = drifted?.worst_requests?.length ? drifted : newest;
+  if (!report?.worst_requests?.length) {
+    root.replaceChildren(head, h("p", { class: "quiet" }, report?.undefined.request_shift ?? "None: no request was scored yet."));
     return;
   }
   const cells = (r) => [r.request, count(r.rows), number(r.score, 1), r.p_value.toExponential(1), percent(r.share)];
-  const left = answer.records_not_scored > 0 ? `, ${count(answer.records_not_scored)} records of others not scored` : "";
+  const left = report.records_not_scored > 0 ? `, ${count(report.records_not_scored)} records of others not scored` : "";
   root.replaceChildren(
     head,
-    h("p", { class: "quiet" }, `${answer.is_newest ? "Newest window" : "Last drifted window"}, ${moment(answer.window_start_ms).replace(" UTC", "")} to ${time(answer.window_end_ms)} UTC: ${count(answer.requests_scored)} requests scored${left}. “p”: chance that a clean request is as far; beyond the 20 farthest an estimate.`),
+    h("p", { class: "quiet" }, `${report.window_end_ms === newest.window_end_ms ? "Newest window" : "Last drifted window"}, ${moment(report.window_start_ms).replace(" UTC", "")} to ${time(report.window_end_ms)} UTC: ${count(report.requests_scored)} requests scored${left}. “p”: chance that a clean request is as far; beyond the 20 farthest an estimate.`),
     h("div", { class: "scroll", tabindex: "0", role: "group", "aria-label": "Farthest requests" },
-      table("Requests farthest from the baseline's", ["request", "rows", "score", "p", "share of evidence"], answer.worst.map(cells), [1, 2, 3, 4])));
+      table("Requests farthest from the baseline's", ["request", "rows", "score", "p", "share of evidence"], report.worst_requests.map(cells), [1, 2, 3, 4])));
 }

@@ -93,6 +93,8 @@ class ConsolePageIT {
         assertEquals("https://example.org/23", browser.run("return document.querySelector('.part.features a').href"));
         browser.awaitText(".part.features", "23 less active 0.0 % 2.0 %");
         browser.awaitText(".part.requests", "chat-<b>17");
+        browser.awaitText(".part.others", "trained");
+        browser.awaitText(".part.others", "0.375");
         assertEquals("drifted · blocks.7 · Plumbline", browser.driver().getTitle());
         assertTrue((Boolean) browser.run("""
                 const canvas = document.querySelector('.plot canvas');
@@ -129,7 +131,7 @@ class ConsolePageIT {
                         " --site '=<img src=x onerror=document.title='\\''owned'\\''>/..%2F'\\''\"$(reboot)`&ü'"),
                 command);
         assertTrue(fetched(browser.run("return document.querySelector('.export a').href"))
-                .startsWith("window_start_ms,"));
+                .startsWith("site,window_start_ms,"));
     }
 
     @Test

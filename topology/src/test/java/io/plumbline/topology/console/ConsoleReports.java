@@ -79,6 +79,8 @@ final class ConsoleReports {
                  "feature_names": {"17": {"label": "<b>dogs", "link": null}, "23": {"label": null, "link": "https://example.org/23"}},
                  "failing_features": %s, "requests_scored": 11, "records_not_scored": 1,
                  "worst_requests": [{"request": "chat-<b>17", "rows": 118, "score": 640.5, "p_value": 1e-6, "share": 0.75}],
+                 "downstream": {"requests": 24, "rows": 300, "left_out": 0, "split": 0, "failure": null, "reason": null,
+                   "trained": {"kl": {"value": 0.375, "low": 0.25, "high": 0.5}}, "active": null, "ablation": null},
                  "spectrum": {"window": [9.0, 4.0, 1.0, 0.25], "baseline": [8.0, 5.0, 0.5, 0.1], "baseline_angles": [0.1, 0.9]},
                  "rows": %d, "dimension": 8, "rank": 2, "faithfulness_gap": %s, "largest_gap": 5.0,
                  "gap_lower_bound": %s, "gap_upper_bound": %s, "reconstruction_fvu_trained": 0.3,

@@ -12,6 +12,7 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.report.Json;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -91,10 +92,10 @@ class ConsoleTest {
     void aWindowWithTooFewRowsToJudgeIsInTheHistory() {
         SiteHistory history = SiteHistory.of("blocks.7").with(ConsoleReports.undecided("blocks.7", 0), 3, 0);
         WindowPoint point = history.windows().get(0);
-        assertEquals(Verdict.UNDECIDED, point.verdict());
+        assertEquals(Verdict.UNDECIDED, point.judged().verdict());
         assertNull(point.headline());
         assertNull(point.gapThreshold());
-        assertNull(point.threshold());
+        assertNull(point.judged().threshold());
     }
 
     @Test
@@ -121,7 +122,8 @@ class ConsoleTest {
             List<String> both = events(served, place, 2);
             assertTrue(
                     both.get(0)
-                            .contains("event: window\ndata: {\"site\":\"blocks.7\",\"window\":{\"window_start_ms\":"),
+                            .contains(
+                                    "event: window\ndata: {\"site\":\"blocks.7\",\"window\":{\"site\":\"blocks.7\",\"window_start_ms\":"),
                     both::toString);
             String first = both.get(0).lines().findFirst().orElseThrow().substring("id: ".length());
             assertEquals(both.subList(1, 2), events(served, first, 1));
@@ -198,13 +200,11 @@ class ConsoleTest {
             assertEquals(
                     ConsoleReports.HOSTILE,
                     JSON.readTree(served.get(site).body()).get("site").asText());
-            for (String what : List.of("windows", "windows.csv", "spectrum", "features", "requests", "decoders")) {
+            for (String what : List.of("windows", "windows.csv", "reports", "decoders")) {
                 assertEquals(200, served.get(site + "/" + what).statusCode(), what);
             }
-            JsonNode requests = JSON.readTree(served.get(site + "/requests").body());
-            assertEquals(11, requests.get("requests_scored").asInt());
-            assertEquals(1, requests.get("records_not_scored").asInt());
-            assertEquals(0.75, requests.at("/worst/0/share").asDouble());
+            String newest = "\"newest\":" + Json.text(ConsoleReports.window(ConsoleReports.HOSTILE, 0, 3));
+            assertTrue(served.get(site + "/reports").body().contains(newest), newest);
             assertEquals(
                     "attachment; filename=\"windows-__img_src_x_onerror_document.title__owned___.._2F____reboot____.csv\"",
                     served.get(site + "/windows.csv")
@@ -223,23 +223,30 @@ class ConsoleTest {
     }
 
     @Test
-    void theFarthestRequestsAreThoseOfTheNewestDriftedWindowAndElseOfTheNewest() throws Exception {
+    void thePageHasTheWholeReportsOfTheNewestAndOfTheNewestDriftedWindow() throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
             served.console().onReport(ConsoleReports.window("blocks.7", 0, 3), 0);
             JsonNode aligned =
-                    JSON.readTree(served.get("/api/sites/blocks.7/requests").body());
+                    JSON.readTree(served.get("/api/sites/blocks.7/reports").body());
             assertEquals(
-                    ConsoleReports.T0 + 60_000, aligned.get("window_end_ms").asLong());
-            assertTrue(aligned.get("is_newest").asBoolean());
+                    ConsoleReports.T0, aligned.at("/newest/window_start_ms").asLong());
+            assertTrue(aligned.get("newest_drifted").isNull());
             served.console().onReport(ConsoleReports.window("blocks.7", 1, 4.5), 0);
             served.console().onReport(ConsoleReports.window("blocks.7", 2, 3), 0);
             JsonNode drifted =
-                    JSON.readTree(served.get("/api/sites/blocks.7/requests").body());
+                    JSON.readTree(served.get("/api/sites/blocks.7/reports").body());
             assertEquals(
-                    ConsoleReports.T0 + 120_000, drifted.get("window_end_ms").asLong());
-            assertFalse(drifted.get("is_newest").asBoolean());
-            assertEquals(1, drifted.get("worst").size());
+                    ConsoleReports.T0 + 120_000,
+                    drifted.at("/newest/window_start_ms").asLong());
+            assertEquals(
+                    ConsoleReports.T0 + 60_000,
+                    drifted.at("/newest_drifted/window_start_ms").asLong());
+            assertEquals(1, drifted.at("/newest_drifted/worst_requests").size());
         }
+    }
+
+    @Test
+    void theFarthestRequestsInAFileAreThoseOfTheNewestDriftedWindow() {
         String html = IncidentReport.of(
                         "blocks.7",
                         List.of(ConsoleReports.window("blocks.7", 4, 4.5), ConsoleReports.window("blocks.7", 5, 3)),

@@ -59,11 +59,12 @@ class FeatureActivityIT {
                 String silent = "plumbline_changed_features{direction=\"less_active\",site=\"layer.a\"} 8.0\n";
                 BrokerClient.awaitThat(() -> get(runtime, "/metrics").contains(silent), () -> get(runtime, "/metrics"));
                 assertTrue(get(runtime, "/metrics").contains("plumbline_compared_features{site=\"layer.a\"} 8.0\n"));
-                String page = "/api/sites/layer.a/features";
+                String page = "/api/sites/layer.a/reports";
                 BrokerClient.awaitThat(
-                        () -> get(runtime, page).contains("\"activity_window_start_ms\":" + (T0 + 10_000)),
+                        () -> get(runtime, page)
+                                .contains("\"newest\":{\"site\":\"layer.a\",\"window_start_ms\":" + (T0 + 10_000)),
                         () -> get(runtime, page));
-                JsonNode shown = new ObjectMapper().readTree(get(runtime, page)).get("activity");
+                JsonNode shown = new ObjectMapper().readTree(get(runtime, page)).at("/newest/feature_activity");
                 assertEquals(changes, shown);
             }
         }
