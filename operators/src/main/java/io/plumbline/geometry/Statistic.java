@@ -1,6 +1,7 @@
 package io.plumbline.geometry;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalDouble;
@@ -8,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The statistics of a window: what configuration can name as {@code trigger}, what reports and {@code --json} carry,
- * what baselines keep clean values of and what {@code /metrics} and the console show. All of these go through this
- * list, so that a statistic is one entry here and one computation: in {@link SiteGeometry} where the window's moment
+ * what baselines keep clean values of and, those of {@link #shown}, what {@code /metrics} and the console show. All of
+ * these go through this list, so that a statistic is one entry here and one computation: in {@link SiteGeometry} where the window's moment
  * gives it, by {@link GapAssessment#with} elsewhere.
  *
  * <p>The order is that of the keys in a report.
@@ -58,22 +59,26 @@ public enum Statistic {
     /** The bound the paper prints: one only where it is certified, see {@link DavisKahanBounds}. */
     DAVIS_KAHAN_AS_PRINTED(
             bound("Bound on the gap to the baseline as the paper prints it; one only where it is certified")
-                    .above(BASELINE_GAP, "davis_kahan_as_printed")
+                    .above(BASELINE_GAP)
                     .whereCertified()),
     /** {@link DavisKahanBounds#valid()}. */
     DAVIS_KAHAN_VALID(bound("Bound on the gap to the baseline from the baseline's eigengap, always valid")
-            .above(BASELINE_GAP, "davis_kahan_valid")),
+            .above(BASELINE_GAP)),
     /** {@link DavisKahanBounds#bothSpectra()}. */
     DAVIS_KAHAN_BOTH_SPECTRA(bound("Bound on the gap to the baseline from the spectra of baseline and window")
-            .above(BASELINE_GAP, "davis_kahan_both_spectra")),
+            .above(BASELINE_GAP)),
     /** {@link DavisKahanBounds#waterFilling()}. */
     DAVIS_KAHAN_WATER_FILLING(
             bound("Bound on the gap to the baseline by water filling, never above the largest possible gap")
-                    .above(BASELINE_GAP, "davis_kahan_water_filling")),
+                    .above(BASELINE_GAP)),
     /** {@link FaithfulnessGapBounds#lower()}. */
-    GAP_LOWER_BOUND(bound("Lower bound on the faithfulness gap").below(FAITHFULNESS_GAP, "lower")),
+    GAP_LOWER_BOUND(bound("Lower bound on the faithfulness gap")
+            .below(FAITHFULNESS_GAP)
+            .exportedAs("gap_bound", "bound", "lower")),
     /** {@link FaithfulnessGapBounds#upper()}. */
-    GAP_UPPER_BOUND(bound("Upper bound on the faithfulness gap").above(FAITHFULNESS_GAP, "upper")),
+    GAP_UPPER_BOUND(bound("Upper bound on the faithfulness gap")
+            .above(FAITHFULNESS_GAP)
+            .exportedAs("gap_bound", "bound", "upper")),
     /** {@code λ_1 / tr M_OOD}; near 1 one direction (often one special token) is everything. */
     TOP_EIGENVALUE_SHARE(
             share("Share of the window's energy in its first eigenvector; near 1 one token or coordinate dominates")),
@@ -289,11 +294,25 @@ public enum Statistic {
         return Double.isNaN(reach) ? OptionalDouble.empty() : OptionalDouble.of(reach);
     }
 
+    /**
+     * Returns the statistics that metrics and page show: all but the linear bounds on the gap to the baseline, which say
+     * nothing on the activations of a real model. Those are in reports and in {@code assess --all}.
+     */
+    public static List<Statistic> shown() {
+        return Arrays.stream(values()).filter(Statistic::isShown).toList();
+    }
+
+    /** Returns whether metrics and page show it. */
+    public boolean isShown() {
+        return bounds != BASELINE_GAP;
+    }
+
     /** Returns what it bounds; empty where it is no bound of a gap. */
     public Optional<Bound> bound() {
         return bounds == null ? Optional.empty() : Optional.of(new Bound(bounds, upper, always));
     }
 
+    /** Returns its place on the scrape, if it is {@linkplain #isShown shown}. */
     public Series series() {
         return new Series(metric, metricLabel, metricLabelValue);
     }
@@ -368,15 +387,15 @@ public enum Statistic {
             return this;
         }
 
-        Facts above(Statistic bounded, String value) {
+        Facts above(Statistic bounded) {
             bounds = bounded;
             upper = true;
-            return exportedAs("gap_bound", "bound", value);
+            return this;
         }
 
-        Facts below(Statistic bounded, String value) {
+        Facts below(Statistic bounded) {
             bounds = bounded;
-            return exportedAs("gap_bound", "bound", value);
+            return this;
         }
 
         Facts whereCertified() {

@@ -6,10 +6,12 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.PrintWriter;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,11 +27,17 @@ final class Answer {
     private final ObjectNode values = JSON.createObjectNode();
     private final ObjectNode undefined = JSON.createObjectNode();
     private final List<String> summary = new ArrayList<>();
+    private final Set<String> jsonOnly = new HashSet<>();
 
     /** Adds a line of what a person reads in place of the numbers. */
     Answer say(String line) {
         summary.add(line);
         return this;
+    }
+
+    /** Leaves a key out of the table; JSON has it. */
+    void leaveOutOfTable(String key) {
+        jsonOnly.add(key);
     }
 
     Answer put(String key, @Nullable Object value) {
@@ -73,10 +81,11 @@ final class Answer {
     private void printTable(PrintWriter out) {
         int width = 0;
         for (Iterator<String> keys = values.fieldNames(); keys.hasNext(); ) {
-            width = Math.max(width, keys.next().length());
+            String key = keys.next();
+            width = jsonOnly.contains(key) ? width : Math.max(width, key.length());
         }
         for (Map.Entry<String, JsonNode> entry : values.properties()) {
-            if (!entry.getValue().isObject()) {
+            if (!entry.getValue().isObject() && !jsonOnly.contains(entry.getKey())) {
                 String note = values.path("vacuous").path(entry.getKey()).asBoolean() ? " (vacuous)" : "";
                 out.println(
                         entry.getKey() + " ".repeat(width + 2 - entry.getKey().length()) + text(entry) + note);

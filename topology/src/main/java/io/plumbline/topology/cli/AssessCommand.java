@@ -32,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -146,6 +147,12 @@ final class AssessCommand implements Callable<Integer> {
 
     @Mixin
     FeatureOptions features;
+
+    @Option(
+            names = "--all",
+            description = "Print the linear bounds on the gap to the baseline too, which --json always has. On real"
+                    + " activations they are far above the largest possible gap.")
+    boolean all;
 
     @Option(names = "--json", description = "Print one JSON object.")
     boolean json;
@@ -342,6 +349,11 @@ final class AssessCommand implements Callable<Integer> {
 
     private Answer answer(GapAssessment assessment, double fvu) throws IOException {
         Answer answer = new Answer();
+        if (!all) {
+            Arrays.stream(Statistic.values())
+                    .filter(statistic -> !statistic.isShown())
+                    .forEach(statistic -> answer.leaveOutOfTable(statistic.label()));
+        }
         String name = site == null ? Explainer.hookName(explainer) : site;
         if (name == null) {
             answer.putUndefined("site", "no --site, and cfg.json names no hook_name");

@@ -9,7 +9,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.report.Sections;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -56,7 +55,7 @@ final class ConsoleApi {
                 model.past(),
                 model.deadLetters(),
                 Commands.deadLetters(config),
-                Arrays.stream(Statistic.values())
+                Statistic.shown().stream()
                         .map(statistic -> new ConsoleViews.Named(statistic.label(), statistic.help()))
                         .toList(),
                 sections,

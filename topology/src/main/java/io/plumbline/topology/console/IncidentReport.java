@@ -296,7 +296,7 @@ public final class IncidentReport {
         page.element("h2", "Every statistic of the last window");
         page.raw("<table><tr><th>statistic<th>value<th>what it is</tr>");
         Map<String, String> undefined = last.undefined();
-        for (Statistic statistic : Statistic.values()) {
+        for (Statistic statistic : Statistic.shown()) {
             OptionalDouble value = last.value(statistic);
             row(
                     page,

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One window as a chart needs it: the groups of its report that are small. In JSON its keys are those of {@link
- * WindowReport} where both have them, every {@link Statistic} and every section of {@link Shown#EACH_WINDOW} among
+ * WindowReport} where both have them, every statistic that is {@linkplain Statistic#shown shown} and every section of {@link Shown#EACH_WINDOW} among
  * them; a number that is undefined in the window is null.
  *
  * @param headline how many times its threshold the deciding statistic is, and which, in words; null where the window is
@@ -73,7 +73,7 @@ public record WindowPoint(
 
     private static Map<Statistic, Double> numbers(GapAssessment geometry) {
         Map<Statistic, Double> numbers = new EnumMap<>(Statistic.class);
-        for (Statistic statistic : Statistic.values()) {
+        for (Statistic statistic : Statistic.shown()) {
             geometry.value(statistic).ifPresent(number -> numbers.put(statistic, number));
         }
         return numbers;
@@ -89,7 +89,7 @@ public record WindowPoint(
     @JsonAnyGetter
     Map<String, @Nullable Object> flat() {
         Map<String, @Nullable Object> flat = new LinkedHashMap<>();
-        for (Statistic statistic : Statistic.values()) {
+        for (Statistic statistic : Statistic.shown()) {
             flat.put(statistic.label(), numbers.get(statistic));
         }
         flat.putAll(sections);

@@ -42,6 +42,8 @@ final class WindowValues {
                 .set(WindowMetric.PRINCIPAL_ANGLE, "smallest", angle(angles, 0.0))
                 .set(WindowMetric.PRINCIPAL_ANGLE, "median", angle(angles, 0.5))
                 .set(WindowMetric.PRINCIPAL_ANGLE, "largest", angle(angles, 1.0))
+                .set(WindowMetric.GAP_BOUND_VACUOUS, "upper", geometry.isVacuous(Statistic.GAP_UPPER_BOUND))
+                .set(WindowMetric.CERTIFIED, oneOrZero(geometry.davisKahanCertified()))
                 .set(WindowMetric.MASKED, "token_id", report.masked().byToken() / rowsThatCame)
                 .set(WindowMetric.MASKED, "norm", report.masked().byNorm() / rowsThatCame)
                 .set(WindowMetric.ENERGY_CONCENTRATED, report.section(Sections.ENERGY_WARNING) == null ? 0 : 1);
@@ -52,13 +54,8 @@ final class WindowValues {
         for (SequentialReport sequential : report.evidence().sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
         }
-        for (Statistic statistic : Statistic.values()) {
+        for (Statistic statistic : Statistic.shown()) {
             snapshot.set(statistic, geometry.value(statistic).orElse(Double.NaN));
-            String bound = statistic.series().value();
-            if (statistic.bound().isPresent() && bound != null) {
-                snapshot.set(WindowMetric.GAP_BOUND_VACUOUS, bound, geometry.isVacuous(statistic))
-                        .set(WindowMetric.GAP_BOUND_CERTIFIED, bound, geometry.isCertified(statistic));
-            }
         }
         return snapshot.build();
     }
@@ -73,6 +70,10 @@ final class WindowValues {
 
     private static @Nullable Double seconds(@Nullable Long milliseconds) {
         return milliseconds == null ? null : Double.valueOf(milliseconds / 1e3);
+    }
+
+    private static @Nullable Integer oneOrZero(@Nullable Boolean flag) {
+        return flag == null ? null : Integer.valueOf(flag ? 1 : 0);
     }
 
     /** Returns the warning; absent where nothing warns or where that is undecided. */

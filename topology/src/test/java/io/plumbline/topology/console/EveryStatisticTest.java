@@ -1,6 +1,7 @@
 package io.plumbline.topology.console;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -27,6 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Tests that an entry of {@link Statistic} is enough: nothing outside the mathematics has a list of its own. */
 class EveryStatisticTest {
@@ -94,7 +96,7 @@ class EveryStatisticTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("shown")
     void theConsoleHasItInEveryWindowInItsListAndInTheTable(Statistic statistic) throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
             served.console().onReport(report(), 0);
@@ -117,7 +119,7 @@ class EveryStatisticTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("shown")
     void theFileForAnIncidentHasItAndTheReasonWhereItIsUndefined(Statistic statistic) {
         String row = "<td>%s</td><td>%s</td>";
         String html =
@@ -131,7 +133,7 @@ class EveryStatisticTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource("shown")
     void theTableOfMetricsHasItsFamily(Statistic statistic) throws IOException {
         String table = Files.readString(Repository.path("docs", "operate", "metrics.md"));
         Statistic.Series series = statistic.series();
@@ -163,6 +165,25 @@ class EveryStatisticTest {
             }
         }
         assertEquals(drift, rows);
+    }
+
+    private static List<Statistic> shown() {
+        return Statistic.shown();
+    }
+
+    @Test
+    void theLinearBoundsAreInReportsAlone() throws Exception {
+        assertTrue(Json.text(report()).contains("\"davis_kahan_valid\":"));
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            served.console().onReport(report(), 0);
+            for (String path :
+                    List.of("/api/sites", "/api/sites/blocks.7/windows", "/api/sites/blocks.7/windows.csv")) {
+                assertFalse(served.get(path).body().contains("davis_kahan"), path);
+            }
+        }
+        assertFalse(IncidentReport.of("blocks.7", List.of(report()), List.of())
+                .html()
+                .contains("davis_kahan"));
     }
 
     /** A window in which every statistic has a value of its own. */

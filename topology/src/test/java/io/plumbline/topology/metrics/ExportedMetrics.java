@@ -111,7 +111,7 @@ final class ExportedMetrics {
     static SiteSnapshot everything(String site, double value) {
         SiteSnapshot.Builder snapshot = SiteSnapshot.of(site).verdict(Verdict.DRIFTED);
         Set<WindowMetric> ofStatistics = new HashSet<>();
-        for (Statistic statistic : Statistic.values()) {
+        for (Statistic statistic : Statistic.shown()) {
             snapshot.set(statistic, value);
             ofStatistics.add(WindowMetric.of(statistic));
         }
@@ -190,7 +190,7 @@ final class ExportedMetrics {
             case "statistic" -> List.of(Statistic.FAITHFULNESS_GAP.label());
             case "angle" -> List.of("smallest", "median", "largest");
             case "reason" -> List.of("token_id", "norm");
-            case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("davis_kahan_valid", "upper");
+            case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("upper");
             case "direction" -> List.of("less_active", "more_active");
             case "moment" -> List.of();
             case "value" -> List.of("acme");
