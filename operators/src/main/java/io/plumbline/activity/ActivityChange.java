@@ -1,27 +1,35 @@
 package io.plumbline.activity;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.Locale;
 
 /**
  * A feature that is active more or less often in a window than on the baseline's rows, beyond chance.
- *
- * @param feature its index, row of {@code W_dec} as stored
- * @param direction {@code less_active} or {@code more_active}
- * @param frequency share of the window's rows in which it is active; 0 where it fell silent
- * @param frequencyBaseline the same on the baseline's rows
- * @param meanActivation mean of its codes over the rows in which it is active; 0 where there are none
- * @param meanActivationBaseline the same on the baseline's rows
- * @param activeRequests requests of the window in which it is active
- * @param pValue the chance that clean rows are as far off, in either direction; at least {@value #SMALLEST_P_VALUE}
  */
 public record ActivityChange(
+        @JsonPropertyDescription("its index: the row of `W_dec` as stored")
         int feature,
+
+        @JsonPropertyDescription("`less_active` or `more_active`")
         String direction,
+
+        @JsonPropertyDescription("share of the window's rows in which it is active; 0 where it fell silent")
         double frequency,
+
+        @JsonPropertyDescription("the same on the baseline's rows")
         double frequencyBaseline,
+
+        @JsonPropertyDescription("mean of its codes over the rows in which it is active; 0 where there are none")
         double meanActivation,
+
+        @JsonPropertyDescription("the same on the baseline's rows")
         double meanActivationBaseline,
+
+        @JsonPropertyDescription("requests of the window in which it is active")
         long activeRequests,
+
+        @JsonPropertyDescription(
+                "the chance that clean rows are as far off, in either direction; 1e-300 where it is smaller. The features are in its order, also below 1e-300")
         double pValue) {
 
     /** The direction of a feature that is active less often: it falls silent. */

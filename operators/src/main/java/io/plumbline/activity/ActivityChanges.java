@@ -1,27 +1,33 @@
 package io.plumbline.activity;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Lists the features that are active more or less often in a window than on the baseline's rows.
- *
- * @param rows rows of the window whose codes were looked at
- * @param requests requests of these rows
- * @param tested features that are active often enough to be compared
- * @param lessActive how many of these are active less often
- * @param moreActive how many features are active more often
- * @param features the most certain of both, at most {@link ActivityComparison#REPORTED}
- * @param undefined why nothing was compared; null where it was
  */
 public record ActivityChanges(
+        @JsonPropertyDescription(
+                "rows of the window whose codes were looked at: those that reconstruction is measured on")
         long rows,
-        long requests,
+
+        @JsonPropertyDescription("requests of these rows") long requests,
+
+        @JsonPropertyDescription("features that are active often enough to be compared in both directions")
         int tested,
+
+        @JsonPropertyDescription("features that are active less often, beyond chance")
         int lessActive,
+
+        @JsonPropertyDescription("features that are active more often, beyond chance")
         int moreActive,
+
+        @JsonPropertyDescription("the surest of both, at most 50")
         List<ActivityChange> features,
-        @Nullable String undefined) {
+
+        @JsonPropertyDescription("why nothing was compared; null where it was") @Nullable
+        String undefined) {
 
     public ActivityChanges {
         features = List.copyOf(features);

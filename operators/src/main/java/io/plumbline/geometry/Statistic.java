@@ -164,16 +164,18 @@ public enum Statistic {
     /** The unit of a statistic. */
     private enum Unit {
         /** A number without a unit that may exceed 1. */
-        PURE(""),
+        PURE("", ""),
         /** A share of a whole, in [0, 1]. */
-        SHARE("_ratio"),
+        SHARE("_ratio", "0 to 1"),
         /** Squared activations, the unit of a second moment. */
-        ENERGY("");
+        ENERGY("", "squared activations");
 
         private final String suffix;
+        private final String words;
 
-        Unit(String suffix) {
+        Unit(String suffix, String words) {
             this.suffix = suffix;
+            this.words = words;
         }
     }
 
@@ -221,6 +223,7 @@ public enum Statistic {
             String metric, @Nullable String label, @Nullable String value) {}
 
     private final String help;
+    private final String unit;
     private final Source source;
     private final boolean gap;
     private final boolean measuresDrift;
@@ -235,6 +238,7 @@ public enum Statistic {
 
     Statistic(Facts facts) {
         help = facts.help;
+        unit = facts.unit.words;
         source = facts.source;
         gap = facts.gap;
         measuresDrift = facts.measuresDrift;
@@ -256,6 +260,11 @@ public enum Statistic {
     /** Returns one sentence that says what it is, without a full stop. */
     public String help() {
         return help;
+    }
+
+    /** Returns the unit in words; empty for a number without one. */
+    public String unit() {
+        return unit;
     }
 
     public Source source() {

@@ -1,43 +1,68 @@
 package io.plumbline.topology.adaptation;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Says what became of a request, with its numbers. On the {@code adaptation-reports} topic: JSON with snake-case keys.
- *
- * @param windowStartMs of the window that asked; 0 for a revert
- * @param outcome what became of it
- * @param version of the decoder published, or of the candidate that is proposed or withdrawn, else 0
- * @param rows rows in the window
- * @param pooledWindows drifted windows whose rows are pooled, this one among them
- * @param pooledRows distinct rows of these windows: what a refit is made of and judged on
- * @param fitRows sampled rows that the judged decoder was fitted on
- * @param validationRows sampled rows of other requests, judged on
- * @param faithfulnessGapBefore of the decoder in service on the validation rows, likewise the three below
- * @param candidates every candidate with its figures
- * @param gate what the gate found, test by test; null when nothing came to the gate
  */
 public record AdaptationReport(
-        String site,
+        @JsonPropertyDescription("the site") String site,
+
+        @JsonPropertyDescription(
+                "event time at which the window that asked begins; 0 for a return of the trained decoder")
         long windowStartMs,
+
+        @JsonPropertyDescription("event time at which it ends")
         long windowEndMs,
+
+        @JsonPropertyDescription("how the request ended ([all outcomes](../concepts/swaps.md#reports))")
         Outcome outcome,
-        String reason,
+
+        @JsonPropertyDescription("a sentence for it") String reason,
+
+        @JsonPropertyDescription("version of the decoder that was published, or of the candidate; otherwise 0")
         long version,
-        long rows,
+
+        @JsonPropertyDescription("rows in the window") long rows,
+
+        @JsonPropertyDescription("drifted windows whose rows are pooled")
         int pooledWindows,
+
+        @JsonPropertyDescription("distinct rows of these windows")
         int pooledRows,
+
+        @JsonPropertyDescription("rows that the judged decoder was fitted on")
         int fitRows,
+
+        @JsonPropertyDescription("rows of other requests, judged on")
         int validationRows,
-        @Nullable String candidate,
-        @Nullable Double faithfulnessGapBefore,
-        @Nullable Double faithfulnessGapAfter,
-        @Nullable Double fvuBefore,
-        @Nullable Double fvuAfter,
+
+        @JsonPropertyDescription("what was chosen") @Nullable
+        String candidate,
+
+        @JsonPropertyDescription("gap of the decoder in service, on the validation rows") @Nullable
+        Double faithfulnessGapBefore,
+
+        @JsonPropertyDescription("gap of the refit on the same rows") @Nullable
+        Double faithfulnessGapAfter,
+
+        @JsonPropertyDescription("FVU of the decoder in service on the same rows") @Nullable
+        Double fvuBefore,
+
+        @JsonPropertyDescription("FVU of the refit on the same rows") @Nullable
+        Double fvuAfter,
+
+        @JsonPropertyDescription("every candidate with its figures")
         List<CandidateFigures> candidates,
-        @Nullable GateVerdict gate,
-        double seconds) {
+
+        @JsonPropertyDescription(
+                "what the gate found, test by test, with its figures; `kl_*` where the model was run; null when nothing came to the gate")
+        @Nullable
+        GateVerdict gate,
+
+        @JsonPropertyDescription("how long it took") double seconds) {
 
     /**
      * The figures of one candidate: FVU where it was fitted, where it was chosen by and on rows of the baseline, or why

@@ -12,7 +12,7 @@
  * io.plumbline.topology.metrics.SiteSnapshot} and one {@code MultiCollector} do neither.
  *
  * <p><b>A name is a contract.</b> Names, labels and meanings are listed in {@code docs/operate/metrics.md}; a test
- * compares that table with a scrape, and the rules and dashboards with that table. Never a window, a request or a
+ * writes that table from a scrape, and another compares the rules and dashboards with it. Never a window, a request or a
  * record in a label; {@code site} is capped.
  */
 @NullMarked

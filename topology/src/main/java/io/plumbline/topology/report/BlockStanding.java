@@ -1,5 +1,6 @@
 package io.plumbline.topology.report;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.plumbline.calibration.Verdict;
 import java.util.Collection;
 import java.util.Collections;
@@ -9,19 +10,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How one target layer of an explainer with several stands beside the others.
- *
- * @param block its name: {@code targets.3}
- * @param verdict what its window says
- * @param trigger the statistic that the verdict rests on
- * @param value that statistic's value; null where undefined
- * @param threshold what it must exceed; null where there is none
  */
 public record BlockStanding(
-        String block,
-        Verdict verdict,
+        @JsonPropertyDescription("its name: `targets.3`") String block,
+        @JsonPropertyDescription("of its window") Verdict verdict,
+
+        @JsonPropertyDescription("the statistic that it rests on")
         String trigger,
-        @Nullable Double value,
-        @Nullable Double threshold) {
+
+        @JsonPropertyDescription("its value") @Nullable Double value,
+
+        @JsonPropertyDescription("the value it must exceed") @Nullable
+        Double threshold) {
 
     private static final List<Verdict> FROM_GOOD_TO_BAD = List.of(Verdict.ALIGNED, Verdict.UNDECIDED, Verdict.DRIFTED);
 

@@ -1,5 +1,6 @@
 package io.plumbline.topology.report;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -9,12 +10,16 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A gap and a shift depend on how many rows they are measured on. So those of all values are measured on equally
  * many sampled rows of each, {@code comparedRows}. They can be compared with each other, but not with the window's.
- *
- * @param by the header or tag whose values are compared
- * @param comparedRows sampled rows of each value that gap and shift are measured on; 0 where no two values have enough
- * @param values those with most rows first, at most {@link #MOST} and then {@link #OTHERS} and {@link #UNSAID}
  */
-public record Breakdown(String by, int comparedRows, List<OfValue> values) {
+public record Breakdown(
+        @JsonPropertyDescription("the header or tag") String by,
+
+        @JsonPropertyDescription(
+                "sampled rows of each value that gap and shift are measured on; 0 where no two values have enough")
+        int comparedRows,
+
+        @JsonPropertyDescription("those with most rows first, at most 8, then `(others)` and `(not said)`")
+        List<OfValue> values) {
 
     private static final WindowMetric GAP = WindowMetric.family(
             "plumbline_breakdown_faithfulness_gap",
@@ -50,23 +55,26 @@ public record Breakdown(String by, int comparedRows, List<OfValue> values) {
 
     /**
      * The rows of one value.
-     *
-     * @param rows rows of the window, masked ones among them
-     * @param share of the window's rows, in [0, 1]
-     * @param evidenceShare share of the evidence of all scored requests, in [0, 1]; null where none was scored
-     * @param fvu of the trained decoder on the value's encoded rows; null where there are fewer than 2 or they do not
-     *     vary
-     * @param faithfulnessGap null where the value has too few sampled rows
-     * @param whitenedMeanShift null where the value has too few sampled rows
      */
     public record OfValue(
-            String value,
+            @JsonPropertyDescription("the value") String value,
+
+            @JsonPropertyDescription("rows of the window, masked ones among them")
             long rows,
-            double share,
-            @Nullable Double evidenceShare,
-            @Nullable Double fvu,
-            @Nullable Double faithfulnessGap,
-            @Nullable Double whitenedMeanShift) {}
+
+            @JsonPropertyDescription("of the window's rows") double share,
+
+            @JsonPropertyDescription("share of the evidence of all scored requests") @Nullable
+            Double evidenceShare,
+
+            @JsonPropertyDescription("FVU of the trained decoder on the value's encoded rows") @Nullable
+            Double fvu,
+
+            @JsonPropertyDescription("its gap; null where the value has too few sampled rows") @Nullable
+            Double faithfulnessGap,
+
+            @JsonPropertyDescription("its shift; null where the value has too few sampled rows") @Nullable
+            Double whitenedMeanShift) {}
 
     /** Returns the entry of a value, or null. */
     public @Nullable OfValue of(String value) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.report;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -8,27 +9,35 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says what part of a window's tokens came as rows, of the records whose producers say how many tokens were served.
- *
- * @param tokensServed tokens that the model servers processed
- * @param deliveredShare share of them that came as rows, masked ones among them, in [0, 1]
- * @param cachedShare share that has no row because a prefix cache held it
- * @param notSampledShare share that producers left out by sampling
- * @param droppedShare share whose rows producers had to give up
- * @param expectedDeliveredShare expected share delivered of the tokens that sampling did not leave out; null until it
- *     is known
- * @param expectedCachedShare expected share cached of the same tokens; null until it is known
- * @param moved a sentence where one of these two is farther from what is expected than {@code coverage.limit}; else
- *     null
  */
 public record CoverageReport(
+        @JsonPropertyDescription("tokens that the model servers processed")
         long tokensServed,
+
+        @JsonPropertyDescription("share of them that came as rows, masked ones among them")
         double deliveredShare,
+
+        @JsonPropertyDescription("share that has no row because a prefix cache held it")
         double cachedShare,
+
+        @JsonPropertyDescription("share that producers left out by sampling")
         double notSampledShare,
+
+        @JsonPropertyDescription("share whose rows producers had to give up")
         double droppedShare,
-        @Nullable Double expectedDeliveredShare,
-        @Nullable Double expectedCachedShare,
-        @Nullable String moved) {
+
+        @JsonPropertyDescription(
+                "expected share delivered of the tokens that sampling did not leave out; null until it is known")
+        @Nullable
+        Double expectedDeliveredShare,
+
+        @JsonPropertyDescription("expected share cached of the same tokens; null until it is known") @Nullable
+        Double expectedCachedShare,
+
+        @JsonPropertyDescription(
+                "a sentence where one of the two is farther from the expected one than `coverage.limit`; else null")
+        @Nullable
+        String moved) {
 
     private static final WindowMetric SHARE = WindowMetric.family(
             "plumbline_coverage_ratio",

@@ -1,5 +1,6 @@
 package io.plumbline.topology.report;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.plumbline.behaviour.Figure;
 import io.plumbline.behaviour.WindowAblation;
 import io.plumbline.behaviour.WindowBehaviour;
@@ -11,27 +12,41 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says what the rest of the model did with whole requests of a window, the decoders' reconstructions in place.
- *
- * @param requests that were measured; fewer than there were where the budget ran out
- * @param rows of theirs that count: all but the first of each
- * @param leftOut requests that could not be measured: of one row, or with a token that the head does not know
- * @param split requests of the sample that came in several records, so that their rows have no order
- * @param failure in one word how the head failed, such as {@code timed_out}; null where it did not
- * @param reason a sentence for why nothing was measured; null where something was
- * @param trained figures of the trained decoder by statistic, with the ends of their 95 % intervals over requests
- * @param active the same of the decoder in service; null while that is the trained one
- * @param ablation what removing features does to the model's prediction; null where none were removed
  */
 public record DownstreamReport(
+        @JsonPropertyDescription("whole requests that were measured; fewer than there were where the budget ran out")
         int requests,
+
+        @JsonPropertyDescription("rows of theirs that count: all but the first of each")
         long rows,
+
+        @JsonPropertyDescription(
+                "requests that could not be measured: of one row, or with a token that the head does not know")
         int leftOut,
+
+        @JsonPropertyDescription(
+                "requests of the sample that came in several records, so that their rows have no order")
         int split,
-        @Nullable String failure,
-        @Nullable String reason,
+
+        @JsonPropertyDescription(
+                "how the head failed: `not_finite`, `wrong_shape`, `timed_out`, `unreachable` or `failed`; null where it did not")
+        @Nullable
+        String failure,
+
+        @JsonPropertyDescription("a sentence for why nothing was measured; null where something was") @Nullable
+        String reason,
+
+        @JsonPropertyDescription(
+                "of the trained decoder: `value`, `low` and `high` of `delta_ce`, `kl`, `top1_agreement` and `loss_recovered`, a 95 % interval over requests; without those that are undefined")
         Map<String, Figure> trained,
-        @Nullable Map<String, Figure> active,
-        @Nullable WindowAblation ablation) {
+
+        @JsonPropertyDescription("the same of the decoder in service; null while that is the trained one") @Nullable
+        Map<String, Figure> active,
+
+        @JsonPropertyDescription(
+                "what removing features of the last row does, of a site with `ablations`: `requests`, `excluded`, and `naopc`, `ncomp`, `ncomp8` and `ncomp4` of the `trained` and the `active` decoder; to be read, not to be judged by. Null where none were removed")
+        @Nullable
+        WindowAblation ablation) {
 
     private static final WindowMetric REQUESTS = WindowMetric.family(
             "plumbline_downstream_requests",

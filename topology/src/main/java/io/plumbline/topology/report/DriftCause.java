@@ -1,5 +1,6 @@
 package io.plumbline.topology.report;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.plumbline.calibration.Amounts;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -13,13 +14,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Says what changed with a drift, as far as producers say where their rows come from.
- *
- * @param kind "change" where a header or tag has a value that came with the drift, "traffic" where none has, so that
- *     the requests changed, "unknown" where no producer says anything
- * @param changes the values that came with the drift, those of most rows first, at most {@link #MOST}
- * @param sentence both in words
  */
-public record DriftCause(String kind, List<Change> changes, String sentence) {
+public record DriftCause(
+        @JsonPropertyDescription(
+                "`change`: a header or tag has a value that came with the drift. `traffic`: none has. `unknown`: no producer says anything")
+        String kind,
+
+        @JsonPropertyDescription("the values that came with the drift, those of most rows first")
+        List<Change> changes,
+
+        @JsonPropertyDescription("both in words") String sentence) {
 
     private static final WindowMetric CHANGE = WindowMetric.family(
             "plumbline_drift_change_ratio",
@@ -42,27 +46,30 @@ public record DriftCause(String kind, List<Change> changes, String sentence) {
 
     /**
      * A value that came with the drift.
-     *
-     * @param name the header or tag
-     * @param value its new value
-     * @param sinceMs start of the first window with it
-     * @param share of the window's rows, in [0, 1]
-     * @param before the value that most windows had before
-     * @param windowsBefore windows nine tenths of whose rows had that
-     * @param driftedBefore of these, drifted
-     * @param levelBefore mean over these of the deciding statistic as a share of its threshold; null where none has one
-     * @param comparison rows of this window by the values of the header, where it has several
      */
     public record Change(
-            String name,
-            String value,
+            @JsonPropertyDescription("the header or tag") String name,
+            @JsonPropertyDescription("its new value") String value,
+
+            @JsonPropertyDescription("start of the first window with it")
             long sinceMs,
+
+            @JsonPropertyDescription("its share of the window's rows")
             double share,
+
+            @JsonPropertyDescription("the value that most windows had before")
             String before,
+
+            @JsonPropertyDescription("windows nine tenths of whose rows had that")
             long windowsBefore,
-            long driftedBefore,
-            @Nullable Double levelBefore,
-            @Nullable Breakdown comparison) {
+
+            @JsonPropertyDescription("of these, drifted") long driftedBefore,
+
+            @JsonPropertyDescription("mean over these of the deciding statistic as a share of its threshold") @Nullable
+            Double levelBefore,
+
+            @JsonPropertyDescription("a breakdown of this window by the header, where it has several values") @Nullable
+            Breakdown comparison) {
 
         String words() {
             String level = levelBefore == null

@@ -12,12 +12,14 @@ import java.util.function.BiConsumer;
 public final class SectionKind<V> {
 
     private final String key;
+    private final String help;
     private final TypeReference<V> type;
     private final Shown shown;
     private final BiConsumer<V, Samples> samples;
 
-    SectionKind(String key, TypeReference<V> type, Shown shown, BiConsumer<V, Samples> samples) {
+    SectionKind(String key, String help, TypeReference<V> type, Shown shown, BiConsumer<V, Samples> samples) {
         this.key = key;
+        this.help = help;
         this.type = type;
         this.shown = shown;
         this.samples = samples;
@@ -38,6 +40,11 @@ public final class SectionKind<V> {
     /** Returns where the page shows it. */
     public Shown shown() {
         return shown;
+    }
+
+    /** Returns what it is, in Markdown, as docs/reference/json.md has it. */
+    public String help() {
+        return help;
     }
 
     /** Returns the key in JSON, in snake case. */

@@ -24,44 +24,70 @@ public final class Sections {
 
     private static final List<SectionKind<?>> LIST = new ArrayList<>();
 
-    /** The requests farthest from the baseline's, the farthest first; empty where none was scored. */
-    public static final SectionKind<List<WorstRequest>> WORST_REQUESTS =
-            kind("worst_requests", new TypeReference<>() {}, Shown.NEWEST_DRIFTED);
+    public static final SectionKind<List<WorstRequest>> WORST_REQUESTS = kind(
+            "worst_requests",
+            "the requests farthest from the baseline's, farthest first; empty where none was scored",
+            new TypeReference<>() {},
+            Shown.NEWEST_DRIFTED);
 
-    /** The part of the tokens that came as rows; absent where no producer says how many were served. */
-    public static final SectionKind<CoverageReport> COVERAGE =
-            kind("coverage", new TypeReference<>() {}, Shown.EACH_WINDOW, CoverageReport.SAMPLES);
+    public static final SectionKind<CoverageReport> COVERAGE = kind(
+            "coverage",
+            "what part of the served tokens came as rows; null where no producer says how many were served",
+            new TypeReference<>() {},
+            Shown.EACH_WINDOW,
+            CoverageReport.SAMPLES);
 
-    /** The changes that came with the drift; absent while the site is not drifted. */
-    public static final SectionKind<DriftCause> CAUSE =
-            kind("cause", new TypeReference<>() {}, Shown.NOWHERE, DriftCause.SAMPLES);
+    public static final SectionKind<DriftCause> CAUSE = kind(
+            "cause",
+            "while the site is drifted: what changed with the drift; null otherwise",
+            new TypeReference<>() {},
+            Shown.NOWHERE,
+            DriftCause.SAMPLES);
 
-    /** The rows by the values of {@code breakdown_by}; absent without it, or where no producer says a value. */
-    public static final SectionKind<Breakdown> BREAKDOWN =
-            kind("breakdown", new TypeReference<>() {}, Shown.EACH_WINDOW, Breakdown.SAMPLES);
+    public static final SectionKind<Breakdown> BREAKDOWN = kind(
+            "breakdown",
+            "the rows by the values of the site's `breakdown_by`; null without it, or where no producer says a value",
+            new TypeReference<>() {},
+            Shown.EACH_WINDOW,
+            Breakdown.SAMPLES);
 
-    /** A sentence where one eigenvalue holds more than half of the energy. */
-    public static final SectionKind<String> ENERGY_WARNING =
-            kind("energy_warning", new TypeReference<>() {}, Shown.EACH_WINDOW);
+    public static final SectionKind<String> ENERGY_WARNING = kind(
+            "energy_warning",
+            "a sentence, when one eigenvalue holds more than half of the window's energy",
+            new TypeReference<>() {},
+            Shown.EACH_WINDOW);
 
-    /** While the site is drifted, the features whose decoder columns are wrong on the window's rows, worst first. */
-    public static final SectionKind<List<FailingFeature>> FAILING_FEATURES =
-            kind("failing_features", new TypeReference<>() {}, Shown.NEWEST_DRIFTED);
+    public static final SectionKind<List<FailingFeature>> FAILING_FEATURES = kind(
+            "failing_features",
+            "while the site is drifted: the features whose decoder columns are wrong, worst first",
+            new TypeReference<>() {},
+            Shown.NEWEST_DRIFTED);
 
-    /** The features that are active more or less often than on the baseline's rows. */
-    public static final SectionKind<ActivityChanges> FEATURE_ACTIVITY =
-            kind("feature_activity", new TypeReference<>() {}, Shown.NEWEST, ActivitySamples.SAMPLES);
+    public static final SectionKind<ActivityChanges> FEATURE_ACTIVITY = kind(
+            "feature_activity",
+            "the features that are [active more or less often](#feature-activity) than on the baseline's rows",
+            new TypeReference<>() {},
+            Shown.NEWEST,
+            ActivitySamples.SAMPLES);
 
-    /** Label and link of the features that the report lists, by index. */
-    public static final SectionKind<Map<Integer, FeatureName>> FEATURE_NAMES =
-            kind("feature_names", new TypeReference<>() {}, Shown.NOWHERE);
+    public static final SectionKind<Map<Integer, FeatureName>> FEATURE_NAMES = kind(
+            "feature_names",
+            "`label` and `link` of the features that the report lists, by index; only of those that have one",
+            new TypeReference<>() {},
+            Shown.NOWHERE);
 
-    /** The model's answers to whole requests with reconstructions in place; absent where the site names none. */
-    public static final SectionKind<DownstreamReport> DOWNSTREAM =
-            kind("downstream", new TypeReference<>() {}, Shown.NEWEST, DownstreamReport.SAMPLES);
+    public static final SectionKind<DownstreamReport> DOWNSTREAM = kind(
+            "downstream",
+            "what the rest of the model did with whole requests of the window; null where the site names none",
+            new TypeReference<>() {},
+            Shown.NEWEST,
+            DownstreamReport.SAMPLES);
 
-    /** Eigenvalues of window and baseline and the angles between them. */
-    public static final SectionKind<Spectrum> SPECTRUM = kind("spectrum", new TypeReference<>() {}, Shown.NEWEST);
+    public static final SectionKind<Spectrum> SPECTRUM = kind(
+            "spectrum",
+            "eigenvalues of window and baseline, and the angles between them",
+            new TypeReference<>() {},
+            Shown.NEWEST);
 
     /** All kinds, in the order of their keys in JSON. */
     public static final List<SectionKind<?>> ALL = Collections.unmodifiableList(LIST);
@@ -78,13 +104,13 @@ public final class Sections {
     /** Makes sure that every section has registered its metric families, which it does when its class is loaded. */
     static void load() {}
 
-    private static <V> SectionKind<V> kind(String key, TypeReference<V> type, Shown shown) {
-        return kind(key, type, shown, (value, samples) -> {});
+    private static <V> SectionKind<V> kind(String key, String help, TypeReference<V> type, Shown shown) {
+        return kind(key, help, type, shown, (value, samples) -> {});
     }
 
     private static <V> SectionKind<V> kind(
-            String key, TypeReference<V> type, Shown shown, BiConsumer<V, Samples> samples) {
-        SectionKind<V> kind = new SectionKind<>(key, type, shown, samples);
+            String key, String help, TypeReference<V> type, Shown shown, BiConsumer<V, Samples> samples) {
+        SectionKind<V> kind = new SectionKind<>(key, help, type, shown, samples);
         LIST.add(kind);
         return kind;
     }

@@ -1,6 +1,7 @@
 package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.plumbline.calibration.Verdict;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,30 +10,34 @@ import org.jspecify.annotations.Nullable;
  * The report of one window about all target layers of a site with several. It goes to the {@code window-reports} topic
  * under the name of the configured site, with the header {@link #HEADER}, once every block has a
  * report of the window.
- *
- * @param site the configured site
- * @param windowStartMs event time, inclusive, milliseconds since 1970 UTC
- * @param windowEndMs event time, exclusive
- * @param verdict that of the worst block
- * @param worstBlock the block that stands worst: a drifted one before an undecided and that before an aligned one, then
- *     the one whose deciding statistic is the most times its threshold
- * @param trigger the statistic that its verdict rests on
- * @param triggerValue its value; null where undefined
- * @param threshold the value it must exceed
- * @param driftedBlocks the blocks that have drifted
- * @param blocks how each stands; the whole report of a block is under its own site
  */
 public record TargetsReport(
-        String site,
+        @JsonPropertyDescription("the configured site") String site,
+
+        @JsonPropertyDescription("event time at which the window begins")
         long windowStartMs,
+
+        @JsonPropertyDescription("event time at which it ends")
         long windowEndMs,
-        Verdict verdict,
+
+        @JsonPropertyDescription("that of the worst block") Verdict verdict,
+
+        @JsonPropertyDescription(
+                "the target that stands worst: drifted before undecided before aligned, then the one whose deciding statistic is the most times its threshold")
         String worstBlock,
+
+        @JsonPropertyDescription("the statistic that its verdict rests on")
         String trigger,
-        @Nullable Double triggerValue,
-        @Nullable Double threshold,
+
+        @JsonPropertyDescription("its value") @Nullable Double triggerValue,
+
+        @JsonPropertyDescription("the value it must exceed") @Nullable
+        Double threshold,
+
+        @JsonPropertyDescription("the targets that have drifted")
         List<String> driftedBlocks,
-        List<BlockStanding> blocks) {
+
+        @JsonPropertyDescription("how each target stands") List<BlockStanding> blocks) {
 
     /** The header of such a report, which is no report of a window of one block. */
     public static final String HEADER = "plumbline.targets";
@@ -58,6 +63,8 @@ public record TargetsReport(
 
     /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
     @JsonProperty("over_threshold")
+    @JsonPropertyDescription(
+            "`trigger_value` / `threshold`: above 1 the window counts towards a drift; null where either is missing, the threshold is not above 0, or the verdict is `undecided`")
     @Nullable
     Double overThreshold() {
         return verdict == Verdict.UNDECIDED

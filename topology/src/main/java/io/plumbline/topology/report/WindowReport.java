@@ -1,6 +1,7 @@
 package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
@@ -22,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  * @param judged what the window says about the site
  * @param evidence the statistics that trigger, warn or add up over windows
  * @param inService the decoder in service, and what the window asked the adapter for
- * @param violatedBounds names of valid bounds the measured gaps break; empty unless there is a defect
  * @param masked the rows that were taken out before everything else
  * @param baseline the baseline that the site is judged by
  * @param sections what else is told of the window, each under its key: {@link Sections}
@@ -34,7 +34,10 @@ public record WindowReport(
         @JsonUnwrapped Judged judged,
         @JsonUnwrapped Evidence evidence,
         @JsonUnwrapped InService inService,
+
+        @JsonPropertyDescription("names of valid bounds that the measured gaps break; empty unless there is a defect")
         List<String> violatedBounds,
+
         @JsonUnwrapped(prefix = "masked_") Masked masked,
         @JsonUnwrapped(prefix = "baseline_") Baseline baseline,
         @JsonUnwrapped Sections sections,
@@ -42,39 +45,54 @@ public record WindowReport(
 
     /**
      * Names a window.
-     *
-     * @param site the site
-     * @param windowStartMs event time, inclusive, milliseconds since 1970 UTC
-     * @param windowEndMs event time, exclusive
-     * @param closedBy {@code event_time}, {@code idle} or {@code max_hold}
      */
-    public record Header(String site, long windowStartMs, long windowEndMs, String closedBy) {}
+    public record Header(
+            @JsonPropertyDescription("the site") String site,
+
+            @JsonPropertyDescription("event time at which the window begins")
+            long windowStartMs,
+
+            @JsonPropertyDescription("event time at which the window ends, exclusive")
+            long windowEndMs,
+
+            @JsonPropertyDescription("what closed the window: `event_time`, `idle` or `max_hold`")
+            String closedBy) {}
 
     /**
      * Counts what came.
-     *
-     * @param requests records that contributed; several may be of one request
-     * @param requestsScored requests that were scored one by one
-     * @param recordsNotScored records of other requests, beyond the number that is kept
-     * @param momentRecords records that brought moments instead of rows; their requests cannot be scored
      */
-    public record Counts(long requests, long requestsScored, long recordsNotScored, long momentRecords) {}
+    public record Counts(
+            @JsonPropertyDescription("records that contributed rows")
+            long requests,
+
+            @JsonPropertyDescription("requests that were scored one by one")
+            long requestsScored,
+
+            @JsonPropertyDescription("records of other requests, beyond the number that is kept")
+            long recordsNotScored,
+
+            @JsonPropertyDescription("records that brought [moments instead of rows](moment-records.md)")
+            long momentRecords) {}
 
     /**
      * Holds the verdict and the number it rests on.
-     *
-     * @param verdict what the window says about the site
-     * @param reason one clause for the verdict; {@link WindowReport#details} go with it
-     * @param trigger name of the statistic the verdict rests on: of several the one farthest above its threshold
-     * @param triggerValue its value; null where undefined
-     * @param threshold the value it must exceed
      */
     public record Judged(
+            @JsonPropertyDescription("`aligned`, `drifted` or `undecided`")
             Verdict verdict,
+
+            @JsonPropertyDescription(
+                    "one clause for the verdict; what goes with it is in `worst_requests`, `coverage.moved` and `cause.sentence`, and what the threshold rests on is `basis` of its statistic")
             String reason,
+
+            @JsonPropertyDescription(
+                    "the statistic that the verdict rests on; of several the one farthest above its threshold")
             String trigger,
-            @Nullable Double triggerValue,
-            @Nullable Double threshold) {
+
+            @JsonPropertyDescription("its value") @Nullable Double triggerValue,
+
+            @JsonPropertyDescription("the value it must exceed") @Nullable
+            Double threshold) {
 
         /** Returns the number that stands for the window; null where it is undecided, since no number decides it. */
         public @Nullable Headline headline() {
@@ -84,54 +102,64 @@ public record WindowReport(
 
     /**
      * Holds the statistics that the site is watched by.
-     *
-     * @param statistics every statistic that triggers or warns, with its own threshold
-     * @param warning the verdict of those that warn; null without any
-     * @param warningReason a sentence for it
-     * @param sequential evidence added up over windows, of every statistic of {@code sequential}; empty without any
      */
     public record Evidence(
+            @JsonPropertyDescription("every statistic that triggers or warns, with its own threshold")
             List<StatisticReport> statistics,
-            @Nullable Verdict warning,
-            @Nullable String warningReason,
+
+            @JsonPropertyDescription("the verdict of the statistics that warn; null without any") @Nullable
+            Verdict warning,
+
+            @JsonPropertyDescription("a sentence for it") @Nullable
+            String warningReason,
+
+            @JsonPropertyDescription("evidence added up over windows, for each statistic under `sequential`")
             List<SequentialReport> sequential) {}
 
     /**
      * Says how the decoder in service does, and what the window asked the adapter for.
-     *
-     * @param reconstructionFvu FVU of the active decoder on the rows of the window's sample that the trained one is
-     *     measured on
-     * @param activeFaithfulnessGap faithfulness gap of the active decoder, beside that of the trained one; null where
-     *     undefined, and for some seconds after a swap
-     * @param decoderVersion version of the active decoder, 0 while it is the trained one as it came
-     * @param adaptationRequested whether this window sent its sampled rows to the adapter, which makes a refit when one
-     *     is due
-     * @param rollbackRequested whether this window asked for the trained decoder because the active one does worse
      */
     public record InService(
-            @Nullable Double reconstructionFvu,
-            @Nullable Double activeFaithfulnessGap,
+            @JsonPropertyDescription("FVU of the decoder in service, on the rows that the trained one is measured on")
+            @Nullable
+            Double reconstructionFvu,
+
+            @JsonPropertyDescription("faithfulness gap of the decoder in service; null for some seconds after a swap")
+            @Nullable
+            Double activeFaithfulnessGap,
+
+            @JsonPropertyDescription("version of the decoder in service, 0 for the trained one")
             long decoderVersion,
+
+            @JsonPropertyDescription("whether the window sent its sampled rows to the adapter")
             boolean adaptationRequested,
+
+            @JsonPropertyDescription(
+                    "whether the window asked for the trained decoder because the one in service does worse")
             boolean rollbackRequested) {}
 
     /**
      * Counts the rows that were taken out before everything else.
-     *
-     * @param byToken for their token
-     * @param byNorm for their norm
-     * @param share both as a share of the rows that came
      */
-    public record Masked(long byToken, long byNorm, double share) {}
+    public record Masked(
+            @JsonPropertyDescription("rows taken out for their token")
+            long byToken,
+
+            @JsonPropertyDescription("rows taken out for their norm")
+            long byNorm,
+
+            @JsonPropertyDescription("both, as a share of the rows that came")
+            double share) {}
 
     /**
      * Names a baseline.
-     *
-     * @param createdMs when it was made, milliseconds since 1970 UTC; null where its file does not say
-     * @param revision which one it is, 1 for a first baseline; null where its file does not say
      */
     public record Baseline(
-            @Nullable Long createdMs, @Nullable Long revision) {}
+            @JsonPropertyDescription("when the site's baseline was made") @Nullable
+            Long createdMs,
+
+            @JsonPropertyDescription("1 for a baseline that replaced none") @Nullable
+            Long revision) {}
 
     /**
      * The header of a report that holds the account of its rows: JSON of what became of every row of the site up to
@@ -141,6 +169,8 @@ public record WindowReport(
 
     /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
     @JsonProperty("over_threshold")
+    @JsonPropertyDescription(
+            "`trigger_value` / `threshold`: above 1 the window counts towards a drift; null where either is missing, the threshold is not above 0, or the verdict is `undecided`")
     public @Nullable Double overThreshold() {
         Headline headline = judged.headline();
         return headline == null ? null : headline.overThreshold();

@@ -133,17 +133,6 @@ class EveryStatisticTest {
     }
 
     @ParameterizedTest
-    @MethodSource("shown")
-    void theTableOfMetricsHasItsFamily(Statistic statistic) throws IOException {
-        String table = Files.readString(Repository.path("docs", "operate", "metrics.md"));
-        Statistic.Series series = statistic.series();
-        String row = series.label() == null
-                ? "| `%s` | gauge | `site` | %s |".formatted(series.metric(), statistic.help())
-                : "| `%s` | gauge | `".formatted(series.metric());
-        assertTrue(table.contains(row), () -> "docs/operate/metrics.md: expected a row that begins\n" + row);
-    }
-
-    @ParameterizedTest
     @EnumSource
     void theOutputOnThePageAboutFilesHasItIfItMeasuresDrift(Statistic statistic) throws IOException {
         String page = Files.readString(Repository.path("docs", "use", "files.md"));

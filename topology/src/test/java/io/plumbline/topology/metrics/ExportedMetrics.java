@@ -40,7 +40,7 @@ import org.apache.kafka.streams.StreamsBuilder;
  */
 final class ExportedMetrics {
 
-    private static final Pattern ROW = Pattern.compile("^\\| `([a-z0-9_]+)` \\| ([^|]*) \\| ([^|]*) \\| (.*) \\|$");
+    private static final Pattern ROW = Pattern.compile("^\\| `([a-z0-9_]+)` \\| ([^|]*) \\| ([^|]*) \\|(.*)\\|$");
     private static final Pattern METRIC =
             Pattern.compile("(?<![\\w:])(?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+");
 
