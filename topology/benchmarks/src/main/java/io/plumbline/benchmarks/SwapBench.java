@@ -215,9 +215,9 @@ final class SwapBench {
         private void hear(ConsumerRecord<byte[], byte[]> record) {
             if (record.topic().equals(config.topics().windowReports())) {
                 WindowReport report = Json.read(record.value(), WindowReport.class);
-                if (!report.adaptationRequested()) {
+                if (!report.inService().adaptationRequested()) {
                     throw new IllegalStateException(
-                            "no refit was asked for: %s, %s".formatted(report.verdict(), report.reason()));
+                            "no refit was asked for: %s, %s".formatted(report.judged().verdict(), report.judged().reason()));
                 }
                 verdict = System.nanoTime();
             } else {
