@@ -18,4 +18,16 @@ class PrintableTest {
         assertEquals("abc…", Printable.of("abcd", 3));
         assertEquals("ab…", Printable.of("ab😀d", 3), "no half of a pair");
     }
+
+    @Test
+    void valuesAreQuotedWhereASpaceAQuoteOrASignWouldEndThemOrBeginAnother() {
+        assertEquals("encoder.layer.2", Printable.value("encoder.layer.2"));
+        assertEquals("a\\b", Printable.value("a\\b"));
+        assertEquals("\"no rows\"", Printable.value("no rows"));
+        assertEquals("\"a site=b\"", Printable.value("a site=b"));
+        assertEquals("\"topic \\\"a\\\" is \\\\ gone\"", Printable.value("topic \"a\" is \\ gone"));
+        assertEquals("\"\"", Printable.value(""));
+        assertEquals("none", Printable.value(null));
+        assertEquals("a?b", Printable.value("a\nb"));
+    }
 }

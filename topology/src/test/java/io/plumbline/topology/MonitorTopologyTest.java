@@ -235,19 +235,27 @@ class MonitorTopologyTest extends MonitoredStream {
             logger.setLevel(null);
         }
         List<JsonNode> reports = reports();
-        List<String> reasons = texts(reports, "reason");
         double times = reports.get(1).get("trigger_value").asDouble()
                 / reports.get(1).get("threshold").asDouble();
         assertEquals(times, reports.get(1).get("over_threshold").asDouble(), 1e-15);
         assertEquals(
                 List.of(
-                        "WARN site %s has drifted, %.3g of the threshold, by faithfulness_gap, window from 2023-11-14T22:13:30Z: %s"
-                                .formatted(WatchedFolder.SITE, times, reasons.get(1)),
-                        "INFO site %s is aligned again, window from 2023-11-14T22:13:50Z: %s"
-                                .formatted(WatchedFolder.SITE, reasons.get(3))),
+                        "WARN the site has drifted: site=%s window=2023-11-14T22:13:30Z %s"
+                                .formatted(WatchedFolder.SITE, pairs(reports.get(1))),
+                        "INFO the site is aligned again: site=%s window=2023-11-14T22:13:50Z %s"
+                                .formatted(WatchedFolder.SITE, pairs(reports.get(3)))),
                 log.list.stream()
                         .map(event -> event.getLevel() + " " + event.getFormattedMessage())
                         .toList());
+    }
+
+    private static String pairs(JsonNode report) {
+        return "statistic=faithfulness_gap value=%.4g threshold=%.4g over_threshold=%.4g reason=\"%s\""
+                .formatted(
+                        report.get("trigger_value").asDouble(),
+                        report.get("threshold").asDouble(),
+                        report.get("over_threshold").asDouble(),
+                        report.get("reason").asText());
     }
 
     @Test

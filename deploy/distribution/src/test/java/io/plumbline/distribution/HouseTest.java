@@ -162,7 +162,7 @@ class HouseTest {
     }
 
     /** Returns every source of the project, tests among them, but for those that a tool wrote. */
-    private static List<Path> sources() throws IOException {
+    static List<Path> sources() throws IOException {
         try (var files = Files.walk(Repository.ROOT)) {
             return files.filter(one -> one.toString().endsWith(".java"))
                     .filter(one -> !one.toString().contains("generated-sources"))

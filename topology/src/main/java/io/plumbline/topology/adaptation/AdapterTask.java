@@ -10,6 +10,7 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
+import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -187,7 +188,9 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         } else if (message instanceof AdaptationMessage.SamplePart part && pooled.contains(site)) {
             pools.keep(site, part, value);
         } else if (adapter == null) {
-            LOG.warn("{}; its request was skipped", unknown(site));
+            LOG.warn(
+                    "the site does not adapt here, so its request was skipped: site={}\nto have it adapt: adaptation: {mode: propose} or {mode: auto} at the site, in the configuration of this process",
+                    Printable.value(site));
         } else if (message instanceof AdaptationMessage.SamplePart) {
             skip(site, "rows of a site with several targets are those of its targets");
         } else if (message instanceof AdaptationMessage.RequestPart part) {
@@ -412,12 +415,12 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     private void skip(String site, String reason) {
         RecordMetadata place = place();
         LOG.warn(
-                "site \"{}\": the record at {}-{}, offset {} is no adaptation message and was skipped: {}",
-                site,
+                "a record is no adaptation message and was skipped: site={} topic={} partition={} offset={} reason={}",
+                Printable.value(site),
                 place.topic(),
                 place.partition(),
                 place.offset(),
-                reason);
+                Printable.value(reason));
         listener.onForeign();
     }
 
@@ -434,7 +437,11 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             GateLimits limits) {
         if (attempts.begin(place()) > Attempts.MOST) {
             AdaptationReport given = refit.failed(request, Attempts.GIVEN_UP, System.nanoTime());
-            LOG.warn("site {}, window up to {} ms: {}", site, request.windowEndMs(), given.reason());
+            LOG.warn(
+                    "a refit was given up: site={} window_end={} reason={}",
+                    Printable.value(site),
+                    Instant.ofEpochMilli(request.windowEndMs()),
+                    Printable.value(given.reason()));
             pools.empty(site);
             return AdapterAnswer.said(given);
         }

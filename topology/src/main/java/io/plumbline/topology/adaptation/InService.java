@@ -2,6 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.ActiveDecoders.Active;
+import io.plumbline.wire.Printable;
 import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -49,9 +50,8 @@ final class InService {
             if (versionOf(read) < version) {
                 // Readers have what is on the topic, whatever we once wrote there.
                 LOG.warn(
-                        "site {}: version {} was published and version {} is all that can be read on the decoders"
-                                + " topic; going on from that",
-                        site,
+                        "a published version cannot be read from the decoders topic; the newest that can is taken: site={} version={} read_version={}",
+                        Printable.value(site),
                         version,
                         versionOf(read));
             }

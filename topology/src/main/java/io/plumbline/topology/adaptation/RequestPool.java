@@ -3,6 +3,8 @@ package io.plumbline.topology.adaptation;
 import io.plumbline.moments.WholeRequests;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.RequestPart;
+import io.plumbline.wire.Printable;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -58,7 +60,12 @@ public final class RequestPool {
                             .mergeEncoded(message.part());
                 }
             } catch (IllegalArgumentException e) {
-                LOG.warn("site {}: {} holds no whole requests and is left out: {}", site, part.key(), e.getMessage());
+                LOG.warn(
+                        "a stored part holds no whole requests and is left out: site={} window_end={} part={} reason={}",
+                        Printable.value(site),
+                        Instant.ofEpochMilli(part.endMs()),
+                        part.index(),
+                        Printable.value(e.getMessage()));
             }
         }
         Map<Long, WholeRequests.Kept> distinct = new TreeMap<>();

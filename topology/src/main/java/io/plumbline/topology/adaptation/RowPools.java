@@ -7,7 +7,9 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Adapt;
 import io.plumbline.topology.assessment.AdaptationMessage.SamplePart;
+import io.plumbline.wire.Printable;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -171,10 +173,10 @@ final class RowPools {
             return rows(site, window, explainer);
         } catch (IllegalArgumentException e) {
             LOG.warn(
-                    "site {}: the rows pooled of the window up to {} ms are left out: {}",
-                    site,
-                    window.endMs(),
-                    e.getMessage());
+                    "the pooled rows of a window are left out: site={} window_end={} reason={}",
+                    Printable.value(site),
+                    Instant.ofEpochMilli(window.endMs()),
+                    Printable.value(e.getMessage()));
             return List.of();
         }
     }

@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -36,6 +37,9 @@ public final class Explainers {
         explainer
                 .origin()
                 .decidedByPath()
-                .forEach(fact -> LOG.warn("explainer {}: {}", explainer.origin().path(), fact));
+                .forEach(fact -> LOG.warn(
+                        "a path decided what the explainer is: file={} reason={}",
+                        Printable.value(explainer.origin().path()),
+                        Printable.value(fact)));
     }
 }

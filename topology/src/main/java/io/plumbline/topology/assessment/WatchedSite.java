@@ -10,6 +10,7 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RequestProjection;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -115,7 +116,7 @@ public record WatchedSite(
                         explainer.decoder(),
                         sha256,
                         settings.rank(),
-                        line -> LOG.info("site {}: {}", settings.site(), line));
+                        line -> LOG.info("{}: site={}", line, Printable.value(settings.site())));
         SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
         return new WatchedSite(settings, explainer, baseline, geometry, names(settings, explainer));
     }

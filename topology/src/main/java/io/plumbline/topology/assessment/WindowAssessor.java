@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.behaviour.Figure;
 import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.calibration.Amounts;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
@@ -17,12 +18,12 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -43,6 +44,9 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
 
     /** Bytes of whole requests that go to the adapter with one window. */
     static final long MOST_REQUEST_BYTES = 16L << 20;
+
+    /** Significant digits of a number in the log. */
+    private static final int DIGITS = 4;
 
     private static final Logger LOG = LoggerFactory.getLogger(WindowAssessor.class);
 
@@ -95,7 +99,10 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         Measurement measured = record.value().measurement();
         SiteJudge judge = measurement.judge(window.site());
         if (judge == null || measured == null) {
-            LOG.warn("a window of site {} closed, which is not configured; it was not judged", window.site());
+            LOG.warn(
+                    "a window of a site that is not configured closed and was not judged: site={} window={}",
+                    Printable.value(window.site()),
+                    Instant.ofEpochMilli(window.startMs()));
             return;
         }
         long begin = System.nanoTime();
@@ -105,10 +112,10 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         memories.put(window.site(), judgement.memory().encode());
         if (!judgement.report().violatedBounds().isEmpty()) {
             LOG.error(
-                    "site {}, window from {} ms: the measured gap breaks {}, which is proven; please report this with the window's report",
-                    window.site(),
-                    window.startMs(),
-                    judgement.report().violatedBounds());
+                    "the measured gap breaks a bound that is proven: site={} window={} bounds={}\nplease report this with the window's report",
+                    Printable.value(window.site()),
+                    Instant.ofEpochMilli(window.startMs()),
+                    Printable.value(judgement.report().violatedBounds()));
         }
         log(before, judgement);
         logFailure(measured.view().behaviour(), window);
@@ -132,10 +139,10 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
     private static void logFailure(@Nullable WindowBehaviour behaviour, ClosedWindow window) {
         if (behaviour != null && behaviour.failure() != null) {
             LOG.warn(
-                    "site {}, window from {}: reported without what the rest of the model does: {}",
-                    window.site(),
+                    "a window is reported without what the rest of the model does: site={} window={} reason={}",
+                    Printable.value(window.site()),
                     Instant.ofEpochMilli(window.startMs()),
-                    behaviour.reason());
+                    Printable.value(behaviour.reason()));
         }
     }
 
@@ -146,21 +153,29 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             return;
         }
         WindowReport report = judgement.report();
-        Instant start = Instant.ofEpochMilli(report.header().windowStartMs());
+        Object[] values = {
+            Printable.value(report.header().site()),
+            Instant.ofEpochMilli(report.header().windowStartMs()),
+            report.judged().trigger(),
+            figure(report.judged().triggerValue(), report.judged().threshold()),
+            figure(report.judged().threshold(), report.judged().triggerValue()),
+            figure(report.judged().overThreshold(), 1.0),
+            Printable.value(report.judged().reason())
+        };
         if (drifted) {
             LOG.warn(
-                    "site {} has drifted, {}, window from {}: {}",
-                    report.header().site(),
-                    Objects.requireNonNull(report.judged().headline()).sentence(),
-                    start,
-                    report.judged().reason());
+                    "the site has drifted: site={} window={} statistic={} value={} threshold={} over_threshold={} reason={}",
+                    values);
         } else {
             LOG.info(
-                    "site {} is aligned again, window from {}: {}",
-                    report.header().site(),
-                    start,
-                    report.judged().reason());
+                    "the site is aligned again: site={} window={} statistic={} value={} threshold={} over_threshold={} reason={}",
+                    values);
         }
+    }
+
+    /** Writes a number with as many digits as tell it from another one. */
+    private static String figure(@Nullable Double value, @Nullable Double other) {
+        return value == null ? "none" : Amounts.apart(value, other == null ? value : other, DIGITS);
     }
 
     /** Returns the rows of a block of a site with several targets that asks for a refit, which all ask for together. */

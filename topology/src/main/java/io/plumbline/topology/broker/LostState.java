@@ -17,10 +17,25 @@ final class LostState {
     /** The stores that hold something as soon as rows were read; any other may rightly be empty. */
     private static final List<String> FILLED_AT_ONCE = List.of(WindowStage.PANES_STORE, WindowStage.WINDOWS_STORE);
 
+    /**
+     * Holds a change-log whose state was lost.
+     *
+     * @param records up to how many records of {@code source} the group has read
+     * @param what the state that the change-log held
+     */
+    record Lost(
+            String changelog,
+            boolean gone,
+            String group,
+            long records,
+            String source,
+            String what,
+            String consequence) {}
+
     private LostState() {}
 
-    /** Returns one sentence for each change-log among the planned topics whose state was lost. */
-    static List<String> sentences(
+    /** Returns each change-log among the planned topics whose state was lost. */
+    static List<Lost> find(
             TopicClient client,
             MonitorConfig config,
             List<TopicPlan.Planned> planned,
@@ -30,7 +45,7 @@ final class LostState {
                 .filter(topic -> topic.source() != null && existing.containsKey(topic.name()))
                 .map(topic -> existing.get(topic.name()))
                 .toList());
-        List<String> sentences = new ArrayList<>();
+        List<Lost> lost = new ArrayList<>();
         for (TopicPlan.Planned topic : planned) {
             String source = topic.source();
             if (source == null) {
@@ -42,11 +57,12 @@ final class LostState {
                 long offsets = read.computeIfAbsent(owner, application -> read(client, config, application))
                         .getOrDefault(source, 0L);
                 if (offsets > 0) {
-                    sentences.add(sentence(config, topic, source, gone, owner, offsets));
+                    lost.add(new Lost(
+                            topic.name(), gone, owner.id(config), offsets, source, topic.what(), consequence(owner)));
                 }
             }
         }
-        return sentences;
+        return lost;
     }
 
     private static boolean isFilledAtOnce(TopicPlan.Planned changelog) {
@@ -61,24 +77,9 @@ final class LostState {
         return read;
     }
 
-    private static String sentence(
-            MonitorConfig config,
-            TopicPlan.Planned topic,
-            String source,
-            boolean gone,
-            Application owner,
-            long offsets) {
-        return "change-log \"%s\" %s, while group %s has read %d offsets of topic \"%s\": the %s is lost. %s, see PlumblineStateLost in the runbook"
-                .formatted(
-                        topic.name(),
-                        gone ? "does not exist" : "holds nothing",
-                        owner.id(config),
-                        offsets,
-                        source,
-                        topic.what(),
-                        owner == Application.MONITOR
-                                ? "Rows that were read before are missing in the windows that were open, and verdicts"
-                                        + " begin anew"
-                                : "Versions, candidates and waiting requests that only it held are forgotten");
+    private static String consequence(Application owner) {
+        return owner == Application.MONITOR
+                ? "Rows that were read before are missing in the windows that were open, and verdicts begin anew"
+                : "Versions, candidates and waiting requests that only it held are forgotten";
     }
 }

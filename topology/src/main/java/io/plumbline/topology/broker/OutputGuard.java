@@ -2,6 +2,7 @@ package io.plumbline.topology.broker;
 
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Collections;
@@ -149,7 +150,10 @@ public final class OutputGuard {
             return false; // for another reason, or rewritten and refused all the same
         }
         refusals.add(refusal);
-        LOG.warn("topic \"{}\" does not take a record of this application: {}", record.topic(), refusal.getMessage());
+        LOG.warn(
+                "a topic does not take a record of this application: topic={} reason={}",
+                record.topic(),
+                Printable.value(refusal.getMessage()));
         return true;
     }
 
@@ -195,10 +199,9 @@ public final class OutputGuard {
             }
         }
         LOG.error(
-                "topic \"{}\" does not take what was made of {} ({} bytes); it is left out. Raise max.message.bytes"
-                        + " of the topic and the producer's max.request.size, then start again",
+                "an output that its topic does not take is left out: topic={} made_of={} bytes={}\nraise max.message.bytes of the topic and the producer's max.request.size, then start again",
                 refused.topic(),
-                madeOf(refused, place),
+                Printable.value(madeOf(refused, place)),
                 refused.value() instanceof byte[] value ? value.length : 0);
         listener.onLeftOut(Objects.requireNonNull(names.get(refused.topic()), refused.topic()));
         return List.of();

@@ -1,6 +1,7 @@
 package io.plumbline.topology.broker;
 
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.wire.Printable;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.EnumSet;
@@ -118,19 +119,36 @@ public final class Topics {
                                         + " topics --create`, or start the monitor first")
                                 .formatted(missing.get(0).name(), BrokerRefusal.principal(config)));
             }
-            List<String> lost = LostState.sentences(client, config, planned, existing);
+            List<LostState.Lost> lost = LostState.find(client, config, planned, existing);
             List<String> refused = client.create(missing, null);
             if (!refused.isEmpty()) {
                 throw new StartException(String.join("; ", refused));
             }
-            lost.forEach(LOG::error);
+            for (LostState.Lost one : lost) {
+                LOG.error(
+                        "a change-log {}, although its group has read records: the {} is lost. {}: topic={} group={} source={} records={}\nsee PlumblineStateLost in the runbook",
+                        one.gone() ? "does not exist" : "holds nothing",
+                        one.what(),
+                        one.consequence(),
+                        one.changelog(),
+                        one.group(),
+                        one.source(),
+                        one.records());
+            }
             // Else the first assignment of tasks can lack one, and Kafka Streams warns of it.
             client.awaitSeen(missing.stream().map(TopicPlan.Planned::name).toList());
             requireRights(client, config, applications, existing);
             // Last: of a topic that may not be seen the number of partitions is not known either.
             requirePartitions(planned, existing);
             if (monitors) {
-                lossWarnings(client, config).forEach(LOG::warn);
+                for (LossWarning one : lossWarnings(client, config)) {
+                    LOG.warn(
+                            "{}: topic={} setting={}\n{}",
+                            one.sentence(),
+                            config.topics().activations(),
+                            Printable.value(one.setting()),
+                            one.advice());
+                }
             }
             return new Prepared(
                     partitions,
@@ -228,35 +246,46 @@ public final class Topics {
         return () -> topic.authorizedOperations().containsAll(needed);
     }
 
+    /** Holds what a setting of the activations topic does to rows, and what to set instead. */
+    record LossWarning(String setting, String sentence, String advice) {
+
+        private LossWarning(ConfigEntry setting, String sentence, String advice) {
+            this(setting.name() + "=" + setting.value(), sentence, advice);
+        }
+    }
+
     /**
      * Says what will happen to rows and event times that a user may not have meant, and refuses nothing: it may be
      * meant. But it shows in no number later on. Without the right to ask, nothing is said.
      */
-    static List<String> lossWarnings(TopicClient client, MonitorConfig config) {
+    static List<LossWarning> lossWarnings(TopicClient client, MonitorConfig config) {
         String topic = config.topics().activations();
         Map<String, Config> settings = client.settings(List.of(topic));
         Config found = settings == null ? null : settings.get(topic);
-        List<String> warnings = new ArrayList<>();
+        List<LossWarning> warnings = new ArrayList<>();
         if (found == null) {
             return warnings;
         }
         ConfigEntry type = found.get(TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG);
         if (type != null && "LogAppendTime".equals(type.value())) {
-            warnings.add(
-                    "topic \"%s\" has %s = LogAppendTime: windows are cut by the time of arrival, not by the producer's; set it to CreateTime to have the latter"
-                            .formatted(topic, TopicConfig.MESSAGE_TIMESTAMP_TYPE_CONFIG));
+            warnings.add(new LossWarning(
+                    type,
+                    "windows are cut by the time of arrival, not by the producer's",
+                    "set it to CreateTime to have the latter"));
         }
         ConfigEntry cleanup = found.get(TopicConfig.CLEANUP_POLICY_CONFIG);
         if (cleanup != null && !TopicConfig.CLEANUP_POLICY_DELETE.equals(cleanup.value())) {
-            warnings.add(
-                    "topic \"%s\" has %s = %s: a row is lost when another of its key follows, read or not, and no counter sees it; set it to delete"
-                            .formatted(topic, TopicConfig.CLEANUP_POLICY_CONFIG, cleanup.value()));
+            warnings.add(new LossWarning(
+                    cleanup,
+                    "a row is lost when another of its key follows, read or not, and no counter sees it",
+                    "set it to delete"));
         }
         ConfigEntry retention = found.get(TopicConfig.RETENTION_MS_CONFIG);
         if (config.window().idleClose() == null && retention != null && !"-1".equals(retention.value())) {
-            warnings.add(
-                    "window.idle_close is off, as for a replay of history, and topic \"%s\" has %s = %s: the broker deletes records whose event time is older, read or not; set it to -1 for a replay"
-                            .formatted(topic, TopicConfig.RETENTION_MS_CONFIG, retention.value()));
+            warnings.add(new LossWarning(
+                    retention,
+                    "window.idle_close is off, as for a replay of history, and the broker deletes records whose event time is older than the retention, read or not",
+                    "set it to -1 for a replay"));
         }
         return warnings;
     }
@@ -267,9 +296,8 @@ public final class Topics {
         Map<String, Config> settings = client.settings(List.of(topic));
         if (settings == null) {
             LOG.warn(
-                    "{} may not ask how large a record topic \"{}\" takes (DESCRIBE_CONFIGS): dead letters above {}"
-                            + " bytes keep reason and place, not their bytes",
-                    BrokerRefusal.principal(config),
+                    "how large a record the topic takes may not be asked, so dead letters above some bytes keep reason and place, not their bytes: principal={} topic={} bytes={}\ngrant DESCRIBE_CONFIGS on the topic to keep them",
+                    Printable.value(BrokerRefusal.principal(config)),
                     topic,
                     DEFAULT_LARGEST_MESSAGE);
             return DEFAULT_LARGEST_MESSAGE;

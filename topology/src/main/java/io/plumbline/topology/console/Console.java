@@ -16,6 +16,7 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.topology.windows.WindowListener;
+import io.plumbline.wire.Printable;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -189,7 +190,7 @@ public final class Console
         } catch (IllegalArgumentException refused) {
             answer = problem(400, String.valueOf(refused.getMessage()));
         } catch (RuntimeException e) {
-            LOG.warn("{} failed, answered 500; the stream goes on", path, e);
+            LOG.warn("a request failed, answered 500; the stream goes on: path={}", Printable.value(path), e);
             answer = problem(500, "this answer could not be made; the log of the process says why");
         }
         answer.send(response, callback);

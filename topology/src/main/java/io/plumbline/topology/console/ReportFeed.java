@@ -7,6 +7,7 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.wire.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -75,7 +76,11 @@ final class ReportFeed implements AutoCloseable {
                                     .formatted(
                                             config.topics().windowReports(),
                                             config.topics().adaptationReports());
-                    LOG.warn("console: {} ({})", sentence, refused.getMessage());
+                    LOG.warn(
+                            "the console may not read its topics and shows the windows that this process judged since it started: reason={}\ngrant it READ on {} and {} for the windows before and of other instances",
+                            Printable.value(refused.getMessage()),
+                            config.topics().windowReports(),
+                            config.topics().adaptationReports());
                     model.pastIs(new ConsoleModel.Past("refused", sentence));
                     return;
                 } catch (KafkaException | IllegalStateException away) {
@@ -94,7 +99,10 @@ final class ReportFeed implements AutoCloseable {
     private void sayOnce(String reason) {
         if (!reason.equals(said)) {
             said = reason;
-            LOG.warn("console: reports cannot be read ({}); asked again every {} s", reason, PAUSE_MS / 1_000);
+            LOG.warn(
+                    "the console cannot read reports and asks again: every_s={} reason={}",
+                    PAUSE_MS / 1_000,
+                    Printable.value(reason));
         }
     }
 
@@ -166,11 +174,11 @@ final class ReportFeed implements AutoCloseable {
             }
         } catch (IllegalArgumentException | NullPointerException foreign) {
             LOG.debug(
-                    "{}-{}@{} is no report and was left out: {}",
+                    "a record is no report and was left out: topic={} partition={} offset={} reason={}",
                     record.topic(),
                     record.partition(),
                     record.offset(),
-                    foreign.getMessage());
+                    Printable.value(foreign.getMessage()));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.plumbline.topology.emission;
 
 import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.wire.Printable;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -135,7 +136,7 @@ public final class DecoderSubscriber implements AutoCloseable {
             LOG.debug("closed while waiting for the topic");
         } catch (RuntimeException | Error e) {
             // Whatever it was, the caller must hear that no further decoder will come.
-            LOG.error("decoder subscriber of topic {} stopped; what was handed out stays valid", topic, e);
+            LOG.error("the decoder subscriber stopped; what was handed out stays valid: topic={}", topic, e);
             listener.onInterrupted("stopped: " + e);
         } finally {
             stopped.countDown();
@@ -158,7 +159,7 @@ public final class DecoderSubscriber implements AutoCloseable {
         lastAnswer = System.nanoTime();
         if (interruption != null) {
             interruption = null;
-            LOG.info("decoders topic {}: the broker answers again", topic);
+            LOG.info("the broker answers again: topic={}", topic);
             listener.onResumed();
         }
     }
@@ -167,9 +168,11 @@ public final class DecoderSubscriber implements AutoCloseable {
     private void interrupted(KafkaException e) {
         if (!e.getClass().equals(interruption)) {
             interruption = e.getClass();
-            String reason = "%s; the last decoders stay in service".formatted(e.getMessage());
-            LOG.warn("decoders topic {}: {}", topic, reason);
-            listener.onInterrupted(reason);
+            LOG.warn(
+                    "the decoders topic cannot be read; the last decoders stay in service: topic={} reason={}",
+                    topic,
+                    Printable.value(e.getMessage()));
+            listener.onInterrupted("%s; the last decoders stay in service".formatted(e.getMessage()));
         }
     }
 
@@ -213,12 +216,13 @@ public final class DecoderSubscriber implements AutoCloseable {
             listener.onSwapState(told.site(), told.state());
         } else if (step instanceof DecoderAssembler.Step.Refused refused) {
             LOG.warn(
-                    "decoder of site {}, version {} (partition {}, offset {}) is not served: {}",
-                    refused.site(),
+                    "a decoder is not served: site={} version={} topic={} partition={} offset={} reason={}",
+                    Printable.value(refused.site()),
                     refused.version(),
+                    topic,
                     record.partition(),
                     record.offset(),
-                    refused.reason());
+                    Printable.value(refused.reason()));
             listener.onRefused(refused.site(), refused.version(), refused.reason());
         }
     }

@@ -3,6 +3,7 @@ package io.plumbline.topology.http;
 import io.plumbline.topology.config.HttpSettings;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.progress.Probe;
+import io.plumbline.wire.Printable;
 import io.prometheus.metrics.config.EscapingScheme;
 import io.prometheus.metrics.expositionformats.ExpositionFormatWriter;
 import io.prometheus.metrics.expositionformats.ExpositionFormats;
@@ -98,9 +99,7 @@ public final class MonitorServer implements AutoCloseable {
         MonitorServer server = new MonitorServer(settings, web, metrics, alive, ready, pages);
         if (web.users().isEmpty() && !server.address().getAddress().isLoopbackAddress()) {
             log.warn(
-                    "/metrics listens on {} and asks for no password: whoever reaches it learns sites, rates and"
-                            + " verdicts; name a file with basic_auth_users under http.web_config, or http.bind:"
-                            + " 127.0.0.1",
+                    "/metrics asks for no password: whoever reaches it learns sites, rates and verdicts: address={}\nname a file with basic_auth_users under http.web_config, or set http.bind: 127.0.0.1",
                     settings.bind());
         }
         return server;
@@ -172,7 +171,7 @@ public final class MonitorServer implements AutoCloseable {
                     : WebAnswer.text(404, "nothing here; try /metrics, /healthz or /readyz");
         } catch (IOException | RuntimeException e) {
             metrics.failed();
-            log.warn("{} failed, answered 500; the stream goes on", path, e);
+            log.warn("a request failed, answered 500; the stream goes on: path={}", Printable.value(path), e);
             return WebAnswer.text(500, path + " failed" + (passwords == null ? ": " + e.getMessage() : ""));
         }
     }

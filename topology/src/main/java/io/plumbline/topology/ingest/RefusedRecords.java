@@ -63,10 +63,12 @@ public final class RefusedRecords {
         OptionalLong heldBack = lines.take(reason);
         if (heldBack.isPresent()) {
             LOG.warn(
-                    "a record was refused and is a dead letter: {} site={} record={} reason={} others_since_last_line={}\nto see them: plumbline replay --dead-letters --reason {} --config plumbline.yaml --dry-run",
+                    "a record was refused and is a dead letter: {} site={} topic={} partition={} offset={} reason={} others_since_last_line={}\nto see them: plumbline replay --dead-letters --reason {} --config plumbline.yaml --dry-run",
                     Printable.of(letter.message(), LONGEST_MESSAGE),
-                    site == null ? "none" : name(site),
-                    place,
+                    Printable.value(site == null ? null : name(site)),
+                    place.topic(),
+                    place.partition(),
+                    place.offset(),
                     reason,
                     heldBack.getAsLong(),
                     reason);

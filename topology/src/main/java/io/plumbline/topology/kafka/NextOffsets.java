@@ -226,8 +226,7 @@ public final class NextOffsets {
             if (skips && offset < known.offset() && (skipped > 0 || isSameTopic(topic, known))) {
                 if (skipped == 0) {
                     LOG.warn(
-                            "{}-{}: reading began again at offset {}; what lies below offset {} is in the state"
-                                    + " already and is skipped. The offsets of group {} were reset or had expired",
+                            "the offsets of the group were reset or had expired; records that the state holds already are skipped: topic={} partition={} offset={} state_offset={} group={}",
                             topic,
                             partition,
                             offset,
@@ -240,7 +239,7 @@ public final class NextOffsets {
             }
             if (skipped > 0) {
                 LOG.info(
-                        "{}-{}: reading goes on at offset {}; {} records were skipped",
+                        "reading goes on behind what was skipped: topic={} partition={} offset={} skipped={}",
                         topic,
                         partition,
                         offset,
@@ -261,11 +260,9 @@ public final class NextOffsets {
                 long lost = source.lost(partition, known.offset(), offset);
                 if (lost > 0) {
                     LOG.error(
-                            "{}: reading went on at offset {}, and the state holds what lies below offset {}: up to {}"
-                                    + " records between are in no window. The offsets of group {} were set, or had"
-                                    + " expired and the records were deleted. Send the records again if you still"
-                                    + " have them",
-                            partition,
+                            "the offsets of the group were set, or had expired and the records were deleted; what lies between the state and where reading went on is in no window: topic={} partition={} offset={} state_offset={} records={} group={}\nsend the records again if you still have them",
+                            topic,
+                            partition.partition(),
                             offset,
                             known.offset(),
                             lost,
@@ -282,12 +279,11 @@ public final class NextOffsets {
                 return true;
             }
             LOG.warn(
-                    "topic \"{}\" was deleted and made again (its id was {} and is {}): offset {} that the state holds"
-                            + " says nothing about it, and it is read from where the group begins",
+                    "a topic was deleted and made again; it is read from where the group begins, whatever offset the state holds: topic={} state_offset={} topic_id={} state_topic_id={}",
                     topic,
-                    known.topic(),
+                    known.offset(),
                     id,
-                    known.offset());
+                    known.topic());
             next = new Next(known.offset(), id);
             return false;
         }

@@ -13,6 +13,7 @@ import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.wire.Printable;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
@@ -308,6 +309,6 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
 
     private void lost(RuntimeException failure) {
         failed();
-        log.warn("metrics: an observation was lost, the stream goes on: {}", failure.toString());
+        log.warn("metrics: an observation was lost, the stream goes on: reason={}", Printable.value(failure));
     }
 }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.progress;
 
+import io.plumbline.wire.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -87,13 +88,16 @@ public final class ProgressWatch implements AutoCloseable {
                 } catch (WakeupException e) {
                     return;
                 } catch (KafkaException e) {
-                    LOG.debug("progress of the {} cannot be asked: {}", standstills.application(), e.getMessage());
+                    LOG.debug(
+                            "progress cannot be asked: application={} reason={}",
+                            standstills.application(),
+                            Printable.value(e.getMessage()));
                 }
             } while (!closing.await(EVERY.toMillis(), TimeUnit.MILLISECONDS));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (RuntimeException e) {
-            LOG.error("progress of the {} is no longer watched", standstills.application(), e);
+            LOG.error("progress is no longer watched: application={}", standstills.application(), e);
         } finally {
             stopped.countDown();
         }

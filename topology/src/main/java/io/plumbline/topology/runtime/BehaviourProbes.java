@@ -5,6 +5,7 @@ import io.plumbline.behaviour.DownstreamSettings;
 import io.plumbline.behaviour.HeadLocation;
 import io.plumbline.behaviour.ProbeProvider;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.net.MalformedURLException;
 import java.net.URL;
@@ -131,7 +132,9 @@ final class BehaviourProbes implements AutoCloseable {
             try {
                 known.close();
             } catch (IOException unreadable) {
-                LOG.warn("the jars of what runs a head could not be closed: {}", unreadable.getMessage());
+                LOG.warn(
+                        "the jars of what runs a head could not be closed: reason={}",
+                        Printable.value(unreadable.getMessage()));
             }
         }
     }

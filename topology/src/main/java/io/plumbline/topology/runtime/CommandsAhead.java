@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.WaitingCommands;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -76,10 +77,10 @@ final class CommandsAhead implements WaitingCommands {
             return new Found(found, reader.consumer().position(place));
         } catch (KafkaException unanswered) {
             LOG.warn(
-                    "{}-{}: could not be searched for commands, which are carried out when their records are reached: {}",
+                    "a partition could not be searched for commands, which are carried out when their records are reached: topic={} partition={} reason={}",
                     topic,
                     partition,
-                    unanswered.getMessage());
+                    Printable.value(unanswered.getMessage()));
             return new Found(List.of(), from);
         }
     }
@@ -99,7 +100,11 @@ final class CommandsAhead implements WaitingCommands {
                 found.add(new Waiting(record.offset(), site, command, record.timestamp()));
             }
         } catch (IllegalArgumentException foreign) {
-            LOG.debug("{}-{}, offset {}: passed over", record.topic(), record.partition(), record.offset());
+            LOG.debug(
+                    "a record is no adaptation message and was passed over: topic={} partition={} offset={}",
+                    record.topic(),
+                    record.partition(),
+                    record.offset());
         }
     }
 }

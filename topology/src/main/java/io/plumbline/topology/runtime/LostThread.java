@@ -1,5 +1,6 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.wire.Printable;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.kafka.common.InvalidRecordException;
@@ -43,12 +44,16 @@ public final class LostThread {
     public static StreamThreadExceptionResponse response(String application, Throwable error) {
         if (passes(error)) {
             LOG.warn(
-                    "a thread of the {} was lost ({}); another goes on from the last commit, nothing is lost",
+                    "a thread was lost and another goes on from the last commit; nothing is lost: application={} reason={}",
                     application,
-                    rootMessage(error));
+                    Printable.value(rootMessage(error)));
             return StreamThreadExceptionResponse.REPLACE_THREAD;
         }
-        LOG.error("the {} stops: {}", application, error.getMessage(), error);
+        LOG.error(
+                "the application stops: application={} reason={}",
+                application,
+                Printable.value(error.getMessage()),
+                error);
         return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
     }
 

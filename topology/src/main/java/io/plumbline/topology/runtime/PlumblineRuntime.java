@@ -33,6 +33,7 @@ import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.progress.StreamsProbes;
 import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.topology.windows.WindowWorkers;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
@@ -178,9 +179,15 @@ public final class PlumblineRuntime implements AutoCloseable {
             throw new StartException(String.valueOf(e.getMessage()));
         }
         if (choice.lost()) {
-            LOG.warn("moments are summed slowly: {}", choice.reason());
+            LOG.warn(
+                    "moments are summed slowly: kernel={} reason={}",
+                    choice.kernel().name(),
+                    Printable.value(choice.reason()));
         } else {
-            LOG.info("moments are summed by kernel {}: {}", choice.kernel().name(), choice.reason());
+            LOG.info(
+                    "the kernel that sums moments is chosen: kernel={} reason={}",
+                    choice.kernel().name(),
+                    Printable.value(choice.reason()));
         }
     }
 
@@ -433,9 +440,9 @@ public final class PlumblineRuntime implements AutoCloseable {
             view.setPermissions(PosixFilePermissions.fromString("rwx------"));
         } catch (IOException e) {
             LOG.warn(
-                    "state.directory = {} belongs to another user and keeps its permissions: others may be able to read the state ({})",
-                    directory,
-                    e.getMessage());
+                    "the state folder belongs to another user and keeps its permissions; others may be able to read the state: file={} reason={}",
+                    Printable.value(directory),
+                    Printable.value(e.getMessage()));
         }
     }
 
@@ -469,7 +476,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             try {
                 one.close();
             } catch (Exception e) {
-                LOG.warn("while stopping: {}", e.getMessage(), e);
+                LOG.warn("an error while stopping: reason={}", Printable.value(e.getMessage()), e);
             }
         }
     }

@@ -14,6 +14,7 @@ import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.metrics.Listeners;
+import io.plumbline.wire.Printable;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -155,8 +156,8 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             Subspace subspace = DictionarySpace.of(one.decoder(), rank);
             if (subspace == null) {
                 LOG.warn(
-                        "site {}: version {} does not determine {} leading directions, its own gap stays undefined",
-                        site,
+                        "a version does not determine its leading directions, so its own gap stays undefined: site={} version={} rank={}",
+                        Printable.value(site),
                         one.version(),
                         rank);
                 return;
@@ -164,11 +165,11 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             active.measured(site, one.version(), subspace);
         } catch (IllegalArgumentException | ArithmeticException e) {
             LOG.warn(
-                    "site {}: version {} has no subspace of rank {}, its own gap stays undefined: {}",
-                    site,
+                    "a version has no subspace of the site's rank, so its own gap stays undefined: site={} version={} rank={} reason={}",
+                    Printable.value(site),
                     one.version(),
                     rank,
-                    e.getMessage());
+                    Printable.value(e.getMessage()));
         }
     }
 

@@ -2,6 +2,7 @@ package io.plumbline.topology.runtime;
 
 import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.progress.Probe;
+import io.plumbline.wire.Printable;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
@@ -79,7 +80,11 @@ final class SourceTopic {
         int now = found.partitions().size();
         if (now != partitionsThere) {
             partitionsThere = now;
-            LOG.error("{}", added());
+            LOG.error(
+                    "the topic has more partitions than are read; rows in the others are in no window: topic={} partitions={} read_partitions={}\nsee PlumblinePartitionsUnread in the runbook",
+                    name,
+                    now,
+                    partitions);
         }
         return true;
     }
@@ -158,11 +163,14 @@ final class SourceTopic {
         } catch (ExecutionException e) {
             if (e.getCause() instanceof UnknownTopicOrPartitionException) {
                 if (!gone) {
-                    LOG.error("{}", missing());
+                    LOG.error(
+                            "the topic does not exist any more, so nothing is read: topic={} partitions={}\nstop the monitor, make the topic again with as many partitions, and start the monitor",
+                            name,
+                            partitions);
                 }
                 gone = true;
             } else {
-                LOG.debug("no answer about topic {}: {}", name, e.getMessage());
+                LOG.debug("no answer about the topic: topic={} reason={}", name, Printable.value(e.getMessage()));
             }
             return null;
         } catch (InterruptedException e) {

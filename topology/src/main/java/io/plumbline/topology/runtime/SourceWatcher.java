@@ -3,6 +3,7 @@ package io.plumbline.topology.runtime;
 import io.plumbline.calibration.Amounts;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.windows.SourceWatch;
+import io.plumbline.wire.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -183,9 +184,9 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         } catch (RuntimeException e) {
             if (closing.getCount() > 0) {
                 LOG.error(
-                        "a look at topic {} failed ({}); its sites are not taken for silent meanwhile",
+                        "a look at the topic failed; its sites are not taken for silent meanwhile: topic={} reason={}",
                         topic.name(),
-                        e,
+                        Printable.value(e),
                         e);
             }
         }
@@ -237,7 +238,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
             saw(partition.partition(), askedMs, lasts.getOrDefault(partition, Long.MAX_VALUE), readUpTo);
         });
         if (answered && away) {
-            LOG.info("every partition of {} answers again; the idle time of its sites starts anew", topic.name());
+            LOG.info("every partition answers again; the idle time of its sites starts anew: topic={}", topic.name());
         }
         away = !answered;
     }
@@ -246,9 +247,11 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         // What is closed gets no answers, which is no news.
         if (!away && closing.getCount() > 0) {
             LOG.warn(
-                    "no answer about {} ({}); its sites are not taken for silent meanwhile",
-                    partition,
-                    e.getCause() == null ? e.getMessage() : e.getCause().getMessage());
+                    "no answer about a partition; its sites are not taken for silent meanwhile: topic={} partition={} reason={}",
+                    partition.topic(),
+                    partition.partition(),
+                    Printable.value(
+                            e.getCause() == null ? e.getMessage() : e.getCause().getMessage()));
         }
     }
 
@@ -259,7 +262,10 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
                     .get(2 * SLOWEST.toMillis(), TimeUnit.MILLISECONDS);
             return found == null ? Map.of() : found;
         } catch (ExecutionException | TimeoutException e) {
-            LOG.debug("the offsets of group {} cannot be asked: {}", group, e.getMessage());
+            LOG.debug(
+                    "the offsets of the group cannot be asked: group={} reason={}",
+                    group,
+                    Printable.value(e.getMessage()));
             return Map.of();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -272,13 +278,10 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         if (first > from) {
             countedTo.put(partition.partition(), first);
             LOG.error(
-                    "{}: offsets {} to {} were deleted before the monitor had read them, by the topic's retention.ms"
-                            + " or retention.bytes or by hand; reading goes on at {}, up to {} records are in no"
-                            + " window. Give the topic a longer retention than the longest outage of the monitor,"
-                            + " and -1 for a replay of old event times",
-                    partition,
+                    "records were deleted before the monitor had read them, by the topic's retention.ms or retention.bytes or by hand; they are in no window: topic={} partition={} lost_from={} offset={} records={}\ngive the topic a longer retention than the longest outage of the monitor, and -1 for a replay of old event times",
+                    partition.topic(),
+                    partition.partition(),
                     from,
-                    first - 1,
                     first,
                     first - from);
             lost.accept(partition.partition(), first - from);

@@ -3,6 +3,7 @@ package io.plumbline.topology.runtime;
 import io.plumbline.topology.broker.Application;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.progress.Probe;
+import io.plumbline.wire.Printable;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
@@ -122,7 +123,11 @@ final class TopicsWatch implements AutoCloseable {
 
     private String away() {
         return "no broker at %s has answered since %s, so no row arrives and nothing is written. Nothing is lost here: reading goes on where it stopped when a broker answers"
-                .formatted(brokers, Instant.ofEpochMilli(answeredMs).truncatedTo(ChronoUnit.SECONDS));
+                .formatted(brokers, since());
+    }
+
+    private Instant since() {
+        return Instant.ofEpochMilli(answeredMs).truncatedTo(ChronoUnit.SECONDS);
     }
 
     private String missing(String name) {
@@ -173,7 +178,10 @@ final class TopicsWatch implements AutoCloseable {
                     notFound(one.getKey());
                     answered = true;
                 } else {
-                    LOG.debug("no answer about topic {}: {}", one.getKey(), e.getMessage());
+                    LOG.debug(
+                            "no answer about the topic: topic={} reason={}",
+                            one.getKey(),
+                            Printable.value(e.getMessage()));
                 }
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
@@ -189,9 +197,12 @@ final class TopicsWatch implements AutoCloseable {
     private void sayWhetherAway() {
         boolean away = unanswered().isPresent();
         if (away && !saidAway && closing.getCount() > 0) {
-            LOG.error("{}", away());
+            LOG.error(
+                    "no broker has answered, so no row arrives and nothing is written. Nothing is lost here: reading goes on where it stopped when a broker answers: brokers={} since={}",
+                    Printable.value(brokers),
+                    since());
         } else if (!away && saidAway) {
-            LOG.info("a broker at {} answers again", brokers);
+            LOG.info("a broker answers again: brokers={}", Printable.value(brokers));
         }
         saidAway = away;
     }
@@ -199,7 +210,10 @@ final class TopicsWatch implements AutoCloseable {
     private void notFound(String name) {
         if (gone.add(name)) {
             leaderless.remove(name);
-            LOG.error("{}", missing(name));
+            LOG.error(
+                    "a topic does not exist any more; what was on it is lost, and nothing can be written to it: topic={} holds={}\nstop this process and start it again: it makes the topic anew, see PlumblineTopicMissing in the runbook",
+                    name,
+                    Printable.value(what(name)));
         }
     }
 
@@ -209,14 +223,20 @@ final class TopicsWatch implements AutoCloseable {
         if (led) {
             leaderless.remove(name);
         } else if (leaderless.add(name)) {
-            LOG.error("{}", unled(name));
+            LOG.error(
+                    "a topic has a partition without a leader; what is on it can be neither read nor written until its broker is back: topic={} holds={}",
+                    name,
+                    Printable.value(what(name)));
         }
         Uuid before = ids.put(name, description.topicId());
         if (before != null && !before.equals(description.topicId())) {
             String sentence = madeAgain(name);
             Set<Application> stopping =
                     new HashSet<>(Objects.requireNonNull(topics.get(name), name).readers());
-            LOG.error("{}", sentence);
+            LOG.error(
+                    "a topic was deleted and made again while this process ran; what was on it is lost: topic={} holds={}",
+                    name,
+                    Printable.value(what(name)));
             stopping.forEach(application -> remade.accept(
                     application, sentence + ". Start it again: it begins at the first record of the new one"));
         }

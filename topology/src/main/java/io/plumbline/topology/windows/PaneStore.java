@@ -2,8 +2,10 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.wire.HeapNeeded;
 import io.plumbline.wire.MomentTile;
+import io.plumbline.wire.Printable;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -333,10 +335,9 @@ final class PaneStore<S> implements StateStore {
         unknown.forEach((id, pane) -> {
             if (unknownBefore.contains(id)) {
                 LOG.warn(
-                        "site {} is not configured any more: its open pane from {} ms was deleted from the state,"
-                                + " with {} rows that are in no window",
-                        id.site(),
-                        id.startMs(),
+                        "the open pane of a site that is not configured any more was deleted; its rows are in no window: site={} pane={} rows={}",
+                        Printable.value(id.site()),
+                        Instant.ofEpochMilli(id.startMs()),
                         pane.rowsRead());
                 forgotten.merge(id.site(), pane.rowsRead(), Long::sum);
                 remove(id.site(), id.startMs());

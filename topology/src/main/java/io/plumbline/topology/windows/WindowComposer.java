@@ -2,6 +2,7 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
+import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashSet;
@@ -131,13 +132,13 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         // The topic may hold a day of another application's messages.
         if (Long.bitCount(skipped) == 1) {
             LOG.warn(
-                    "site \"{}\": the record at {}-{}, offset {} is not part of a pane and was skipped ({} so far): {}",
-                    site,
+                    "a record is not part of a pane and was skipped: site={} topic={} partition={} offset={} skipped={} reason={}",
+                    Printable.value(site),
                     place.topic(),
                     place.partition(),
                     place.offset(),
                     skipped,
-                    reason);
+                    Printable.value(reason));
         }
         listener.onForeign();
     }
@@ -152,7 +153,9 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             panes.touch(site);
             if (!panes.knows(site)) {
                 // Added or removed by a rolling restart, and not done here yet: who knows the site closes its windows.
-                LOG.debug("site {} is not configured here; its panes are kept and its windows not closed", site);
+                LOG.debug(
+                        "the site is not configured here; its panes are kept and its windows not closed: site={}",
+                        Printable.value(site));
             } else {
                 closeWindows(site, progress, step.silent() ? ClosedBy.IDLE : ClosedBy.EVENT_TIME);
                 boundWaiting(site, progress);
@@ -205,12 +208,10 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             }
             for (int partition : givenUp) {
                 LOG.warn(
-                        "site {}: source partition {} held its windows back for {} and did not catch up; they close"
-                                + " without it, its rows are counted as late until it has caught up. Look at the"
-                                + " clocks of its producers",
-                        site,
+                        "a source partition held windows back and did not catch up; they close without it, and its rows are late until it has caught up: site={} partition={} held_s={}\nlook at the clocks of its producers",
+                        Printable.value(site),
                         partition,
-                        settings.maxHold());
+                        maxHoldMs / 1e3);
                 listener.onGivenUp(site, partition);
             }
             panes.touch(site);
@@ -231,12 +232,10 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             }
             for (int partition : givenUp) {
                 LOG.warn(
-                        "site {}: more than {} panes waited for source partition {} (state.waiting_panes); its windows"
-                                + " close without it, its rows are counted as late until it has caught up. Look at"
-                                + " the clocks of its producers",
-                        site,
-                        waitingPanes,
-                        partition);
+                        "more panes waited for a source partition than state.waiting_panes allows; windows close without it, and its rows are late until it has caught up: site={} partition={} waiting_panes={}\nlook at the clocks of its producers",
+                        Printable.value(site),
+                        partition,
+                        waitingPanes);
                 listener.onGivenUp(site, partition);
             }
             panes.touch(site);

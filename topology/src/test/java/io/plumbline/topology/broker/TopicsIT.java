@@ -266,18 +266,14 @@ class TopicsIT {
     void aTopicThatWouldLoseEventTimesIsWarnedOfAtStart() throws Exception {
         client.createTopic("arrival", 1, Map.of("message.timestamp.type", "LogAppendTime", "retention.ms", "-1"));
         client.createTopic("month", 1, Map.of("retention.ms", "2592000000"));
-        assertWarnings(List.of("topic \"arrival\" has message.timestamp.type = LogAppendTime: "), "arrival", "30s");
+        assertWarnings(List.of("message.timestamp.type=LogAppendTime"), "arrival", "30s");
         assertWarnings(List.of(), "month", "30s");
         client.createTopic("keyed", 1, Map.of("cleanup.policy", "compact", "retention.ms", "-1"));
-        assertWarnings(List.of("topic \"keyed\" has cleanup.policy = compact: a row is lost"), "keyed", "30s");
-        assertWarnings(
-                List.of(
-                        "window.idle_close is off, as for a replay of history, and topic \"month\" has retention.ms = 2592000000: "),
-                "month",
-                "off");
+        assertWarnings(List.of("cleanup.policy=compact"), "keyed", "30s");
+        assertWarnings(List.of("retention.ms=2592000000"), "month", "off");
     }
 
-    private static void assertWarnings(List<String> begins, String activations, String idleClose) {
+    private static void assertWarnings(List<String> settings, String activations, String idleClose) {
         MonitorConfig config =
                 MonitorConfig.parse("""
                 kafka: {bootstrap.servers: "%s"}
@@ -287,11 +283,11 @@ class TopicsIT {
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers(), activations, idleClose), "test", folder);
         try (TopicClient topics = TopicClient.connect(config)) {
-            List<String> warnings = Topics.lossWarnings(topics, config);
-            assertEquals(begins.size(), warnings.size(), warnings::toString);
-            for (int i = 0; i < begins.size(); i++) {
-                assertTrue(warnings.get(i).startsWith(begins.get(i)), warnings.get(i));
-            }
+            assertEquals(
+                    settings,
+                    Topics.lossWarnings(topics, config).stream()
+                            .map(Topics.LossWarning::setting)
+                            .toList());
         }
     }
 

@@ -58,7 +58,7 @@ class RefusedRecordsTest {
         assertEquals(Level.WARN, log.list.get(0).getLevel());
         assertEquals(
                 List.of("a record was refused and is a dead letter: site mlp.3: row 1, column 1 is NaN"
-                        + " site=mlp.3 record=activations-2@17 reason=non_finite others_since_last_line=0"
+                        + " site=mlp.3 topic=activations partition=2 offset=17 reason=non_finite others_since_last_line=0"
                         + ADVICE.formatted("non_finite")),
                 lines());
     }
@@ -76,8 +76,8 @@ class RefusedRecordsTest {
         nanos += TimeUnit.SECONDS.toNanos(1);
         take("mlp.3", Reason.NON_FINITE, "NaN", 7);
         assertEquals(
-                "a record was refused and is a dead letter: NaN site=mlp.3 record=activations-2@7 reason=non_finite"
-                        + " others_since_last_line=5" + ADVICE.formatted("non_finite"),
+                "a record was refused and is a dead letter: NaN site=mlp.3 topic=activations partition=2 offset=7"
+                        + " reason=non_finite others_since_last_line=5" + ADVICE.formatted("non_finite"),
                 lines().get(2));
         assertEquals(8, counted.size());
         assertEquals(8, context.forwarded("letters").size());

@@ -176,7 +176,7 @@ class ChangedSourceIT {
         List<String> lines =
                 said.list.stream().map(ILoggingEvent::getFormattedMessage).toList();
         assertTrue(lines.size() < 20, () -> "%d lines: %s".formatted(lines.size(), lines.subList(0, 20)));
-        assertSaid("topic \"%s\" (one report a site and window) does not exist any more".formatted(reports));
+        assertSaid("to it: topic=%s holds=\"one report a site and window\"\nstop this process".formatted(reports));
         assertSaid("was deleted and made again while this process ran");
     }
 
@@ -210,8 +210,8 @@ class ChangedSourceIT {
         changelogs.forEach(this::deleteTopic);
         try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
             assertEquals(changelogs.size(), new Pages(runtime.httpAddress()).value(lost));
-            assertSaid("%s\" does not exist, while group changed-monitor has read".formatted(changelogs.get(0)));
-            assertSaid("the state of the monitor is lost");
+            assertSaid("topic=%s group=changed-monitor source=".formatted(changelogs.get(0)));
+            assertSaid("does not exist, although its group has read records: the state of the monitor is lost");
         }
     }
 
