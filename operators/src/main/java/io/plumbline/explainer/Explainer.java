@@ -13,6 +13,13 @@ import org.jspecify.annotations.Nullable;
  * A trained explainer: an encoder that turns activations into sparse codes and a decoder that turns codes into what
  * the model computed there. Autoencoders decode to their own input, transcoders to another width or place.
  *
+ * <pre>{@code
+ * Explainer explainer = Explainer.read(Path.of("sae"));
+ * Matrix rows = Matrix.zeros(2, explainer.inputWidth()); // two rows of activations
+ * SparseCodes codes = explainer.encoder().encode(rows);
+ * Matrix reconstructed = explainer.decoder().reconstruct(codes); // what the decoder writes, two rows of targetWidth()
+ * }</pre>
+ *
  * <p>{@code architecture} is SAELens' word for the kind: {@code standard}, {@code topk}, {@code jumprelu}, {@code
  * gated}, {@code abstopk}, {@code matching_pursuit}, {@code transcoder}, {@code skip_transcoder}, {@code
  * jumprelu_transcoder}, {@code jumprelu_skip_transcoder}; and, of other formats, {@code groupmax}, {@code

@@ -13,6 +13,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * Accumulates the uncentred second moment {@code M = (1/N) Σ y yᵀ} of activation rows, one batch at a time.
  *
+ * <pre>{@code
+ * Matrix batch = new Matrix(2, 3, new double[] {1, 2, 3, 4, 5, 6}); // two rows of three values
+ * SecondMomentAccumulator window = SecondMomentAccumulator.ofDimension(3).add(batch);
+ * window.merge(SecondMomentAccumulator.ofDimension(3).add(batch)); // rows that were summed elsewhere
+ * SecondMoment moment = window.snapshot(); // of 4 rows; later ones do not show in it
+ * }</pre>
+ *
  * <p><b>Size.</b> {@code 4 d(d+3)} bytes: 2.4 MB at d = 768, 17 MB at 2,048; and a {@link FloatPanel} of rows
  * that wait, from {@code addFloats} to the next {@link #state()}. <b>Cost.</b> {@code d(d+1)} flops a row.
  * <p><b>Accuracy.</b> {@link #add} works in double: the sum of N products has a relative error of at most about {@code

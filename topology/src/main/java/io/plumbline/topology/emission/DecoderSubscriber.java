@@ -25,10 +25,15 @@ import org.slf4j.LoggerFactory;
  * complete and verified, newest version last.
  *
  * <pre>{@code
- * Explainer explainer = Explainer.read(folder);
- * DecoderSubscription subscription = DecoderSubscription.of(Map.of("blocks.7", explainer.decoder()));
- * try (DecoderSubscriber subscriber = DecoderSubscriber.start(kafka, "decoders", subscription, published ->
- *         active.set(published.decoder()))) { ... }
+ * Decoder trained = Explainer.read(Path.of("sae")).decoder();
+ * AtomicReference<Decoder> active = new AtomicReference<>(trained);
+ * Properties kafka = new Properties();
+ * kafka.setProperty("bootstrap.servers", "localhost:9092");
+ * DecoderSubscription subscription = DecoderSubscription.of(Map.of("blocks.7", trained));
+ * try (DecoderSubscriber subscriber = DecoderSubscriber.start(
+ *         kafka, "decoders", subscription, published -> active.set(published.decoder()))) {
+ *     Thread.sleep(60_000); // the program's work, which decodes with active.get()
+ * }
  * }</pre>
  *
  * <p>It reads the compacted topic from its beginning with {@code read_committed} and without a consumer group, so every
