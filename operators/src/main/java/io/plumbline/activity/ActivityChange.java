@@ -3,9 +3,7 @@ package io.plumbline.activity;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.Locale;
 
-/**
- * A feature that is active more or less often in a window than on the baseline's rows, beyond chance.
- */
+/** A feature that is active more or less often in a window than on the baseline's rows, beyond chance. */
 public record ActivityChange(
         @JsonPropertyDescription("its index: the row of `W_dec` as stored")
         int feature,

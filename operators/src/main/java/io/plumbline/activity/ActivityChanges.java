@@ -4,9 +4,7 @@ import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Lists the features that are active more or less often in a window than on the baseline's rows.
- */
+/** Lists the features that are active more or less often in a window than on the baseline's rows. */
 public record ActivityChanges(
         @JsonPropertyDescription(
                 "rows of the window whose codes were looked at: those that reconstruction is measured on")

@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The statistics of a window: what configuration can name as {@code trigger}, what reports and {@code --json} carry,
  * what baselines keep clean values of and, those of {@link #shown}, what {@code /metrics} and the console show. All of
- * these go through this list, so that a statistic is one entry here and one computation: in {@link SiteGeometry} where the window's moment
- * gives it, by {@link GapAssessment#with} elsewhere.
+ * these go through this list, so that a statistic is one entry here and one computation: in {@link SiteGeometry} where
+ * the window's moment gives it, by {@link GapAssessment#with} elsewhere.
  *
  * <p>The order is that of the keys in a report.
  */
@@ -304,8 +304,8 @@ public enum Statistic {
     }
 
     /**
-     * Returns the statistics that metrics and page show: all but the linear bounds on the gap to the baseline, which say
-     * nothing on the activations of a real model. Those are in reports and in {@code assess --all}.
+     * Returns the statistics that metrics and page show: all but the linear bounds on the gap to the baseline, which
+     * say nothing on the activations of a real model. Those are in reports and in {@code assess --all}.
      */
     public static List<Statistic> shown() {
         return Arrays.stream(values()).filter(Statistic::isShown).toList();

@@ -159,7 +159,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             report.judged().trigger(),
             figure(report.judged().triggerValue(), report.judged().threshold()),
             figure(report.judged().threshold(), report.judged().triggerValue()),
-            figure(report.judged().overThreshold(), 1.0),
+            figure(report.overThreshold(), 1.0),
             Printable.value(report.judged().reason())
         };
         if (drifted) {

@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One window as a chart needs it: the groups of its report that are small. In JSON its keys are those of {@link
- * WindowReport} where both have them, every statistic that is {@linkplain Statistic#shown shown} and every section of {@link Shown#EACH_WINDOW} among
- * them; a number that is undefined in the window is null.
+ * WindowReport} where both have them, every statistic that is {@linkplain Statistic#shown shown} and every section of
+ * {@link Shown#EACH_WINDOW} among them; a number that is undefined in the window is null.
  *
  * @param headline how many times its threshold the deciding statistic is, and which, in words; null where the window is
  *     undecided

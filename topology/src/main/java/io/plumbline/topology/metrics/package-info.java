@@ -12,8 +12,8 @@
  * io.plumbline.topology.metrics.SiteSnapshot} and one {@code MultiCollector} do neither.
  *
  * <p><b>A name is a contract.</b> Names, labels and meanings are listed in {@code docs/operate/metrics.md}; a test
- * writes that table from a scrape, and another compares the rules and dashboards with it. Never a window, a request or a
- * record in a label; {@code site} is capped.
+ * writes that table from a scrape, and another compares the rules and dashboards with it. Never a window, a request or
+ * a record in a label; {@code site} is capped.
  */
 @NullMarked
 package io.plumbline.topology.metrics;

@@ -8,9 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * How one target layer of an explainer with several stands beside the others.
- */
+/** How one target layer of an explainer with several stands beside the others. */
 public record BlockStanding(
         @JsonPropertyDescription("its name: `targets.3`") String block,
         @JsonPropertyDescription("of its window") Verdict verdict,

@@ -53,9 +53,7 @@ public record Breakdown(
         values = List.copyOf(values);
     }
 
-    /**
-     * The rows of one value.
-     */
+    /** The rows of one value. */
     public record OfValue(
             @JsonPropertyDescription("the value") String value,
 

@@ -7,9 +7,7 @@ import java.util.Locale;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Says what part of a window's tokens came as rows, of the records whose producers say how many tokens were served.
- */
+/** Says what part of a window's tokens came as rows, of the records whose producers say how many tokens were served. */
 public record CoverageReport(
         @JsonPropertyDescription("tokens that the model servers processed")
         long tokensServed,

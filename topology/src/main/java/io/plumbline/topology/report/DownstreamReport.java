@@ -10,9 +10,7 @@ import java.util.Map;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Says what the rest of the model did with whole requests of a window, the decoders' reconstructions in place.
- */
+/** Says what the rest of the model did with whole requests of a window, the decoders' reconstructions in place. */
 public record DownstreamReport(
         @JsonPropertyDescription("whole requests that were measured; fewer than there were where the budget ran out")
         int requests,

@@ -12,9 +12,7 @@ import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Says what changed with a drift, as far as producers say where their rows come from.
- */
+/** Says what changed with a drift, as far as producers say where their rows come from. */
 public record DriftCause(
         @JsonPropertyDescription(
                 "`change`: a header or tag has a value that came with the drift. `traffic`: none has. `unknown`: no producer says anything")
@@ -44,9 +42,7 @@ public record DriftCause(
         changes = List.copyOf(changes);
     }
 
-    /**
-     * A value that came with the drift.
-     */
+    /** A value that came with the drift. */
     public record Change(
             @JsonPropertyDescription("the header or tag") String name,
             @JsonPropertyDescription("its new value") String value,

@@ -43,9 +43,7 @@ public record WindowReport(
         @JsonUnwrapped Sections sections,
         @JsonUnwrapped GapAssessment geometry) {
 
-    /**
-     * Names a window.
-     */
+    /** Names a window. */
     public record Header(
             @JsonPropertyDescription("the site") String site,
 
@@ -58,9 +56,7 @@ public record WindowReport(
             @JsonPropertyDescription("what closed the window: `event_time`, `idle` or `max_hold`")
             String closedBy) {}
 
-    /**
-     * Counts what came.
-     */
+    /** Counts what came. */
     public record Counts(
             @JsonPropertyDescription("records that contributed rows")
             long requests,
@@ -74,9 +70,7 @@ public record WindowReport(
             @JsonPropertyDescription("records that brought [moments instead of rows](moment-records.md)")
             long momentRecords) {}
 
-    /**
-     * Holds the verdict and the number it rests on.
-     */
+    /** Holds the verdict and the number it rests on. */
     public record Judged(
             @JsonPropertyDescription("`aligned`, `drifted` or `undecided`")
             Verdict verdict,
@@ -100,9 +94,7 @@ public record WindowReport(
         }
     }
 
-    /**
-     * Holds the statistics that the site is watched by.
-     */
+    /** Holds the statistics that the site is watched by. */
     public record Evidence(
             @JsonPropertyDescription("every statistic that triggers or warns, with its own threshold")
             List<StatisticReport> statistics,
@@ -116,9 +108,7 @@ public record WindowReport(
             @JsonPropertyDescription("evidence added up over windows, for each statistic under `sequential`")
             List<SequentialReport> sequential) {}
 
-    /**
-     * Says how the decoder in service does, and what the window asked the adapter for.
-     */
+    /** Says how the decoder in service does, and what the window asked the adapter for. */
     public record InService(
             @JsonPropertyDescription("FVU of the decoder in service, on the rows that the trained one is measured on")
             @Nullable
@@ -138,9 +128,7 @@ public record WindowReport(
                     "whether the window asked for the trained decoder because the one in service does worse")
             boolean rollbackRequested) {}
 
-    /**
-     * Counts the rows that were taken out before everything else.
-     */
+    /** Counts the rows that were taken out before everything else. */
     public record Masked(
             @JsonPropertyDescription("rows taken out for their token")
             long byToken,
@@ -151,9 +139,7 @@ public record WindowReport(
             @JsonPropertyDescription("both, as a share of the rows that came")
             double share) {}
 
-    /**
-     * Names a baseline.
-     */
+    /** Names a baseline. */
     public record Baseline(
             @JsonPropertyDescription("when the site's baseline was made") @Nullable
             Long createdMs,

@@ -145,6 +145,7 @@ class GoldenCommandLineTest extends GoldenFiles {
                 "here",
                 "--threshold",
                 "0.001",
+                "--all",
                 "--fail-on-drift");
         assertEquals(1, table.exitCode(), table.err());
         assertTrue(table.out().contains("faithfulness_gap  "), table.out());

@@ -37,7 +37,7 @@ class MetricsReferenceTest {
             "| name | type | labels | unit | meaning | alerts |\n|---|---|---|---|---|---|\n";
     private static final Pattern SERIES = Pattern.compile("(?m)^([a-z0-9_]+)(?:\\{(.*)})? \\S+$");
 
-    /** What a scrape says of one metric. */
+    /** Holds the lines of a scrape about one metric. */
     private record Exported(String type, String help, Set<String> labels) {}
 
     @Test
