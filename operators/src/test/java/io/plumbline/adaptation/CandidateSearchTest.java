@@ -131,10 +131,6 @@ class CandidateSearchTest {
                         .plus(1.0, Problem.gaussian(new Random(seed + 1), 60, DIMENSION, 0.01)));
     }
 
-    private static Candidate refit(int rank, Rotation rotation) {
-        return new Candidate.Gae(new GaeSettings(rank, rotation, Regularisation.relative(0, 1), 0));
-    }
-
     @Test
     void figuresAreThoseOfTheDecoderTheAdapterMakes() {
         Problem problem = Problem.random(1, 120, 40, DIMENSION);

@@ -89,7 +89,8 @@ final class SwapBench {
                         swaps.stream()
                                 .map(swap -> "%.2f (%.2f)".formatted(swap.fromVerdict(), swap.refit()))
                                 .collect(Collectors.joining(", "))));
-        double[] fromVerdict = swaps.stream().skip(1).mapToDouble(Swap::fromVerdict).toArray();
+        double[] fromVerdict =
+                swaps.stream().skip(1).mapToDouble(Swap::fromVerdict).toArray();
         figures.add(what, Unit.SECONDS, Map.of("plumbline", fromVerdict));
     }
 
@@ -118,7 +119,8 @@ final class SwapBench {
                    adaptation: {mode: auto, max_swaps: 1000 per 1d, rollback: off, profile: paper, rank: %1$d,
                    relative_lambdas: true, lambda_geometric: 2.0, lambda_preservation: 1.0, max_gap_growth: 1.0,
                    minimum_cosine: -1.0, changed_features: 1.0, max_norm_ratio: 1000, max_id_cost: 1000,
-                   pooled_rows: %2$d}""".formatted(size.rank(), SAMPLED_ROWS));
+                   pooled_rows: %2$d}""".formatted(
+                        size.rank(), SAMPLED_ROWS));
     }
 
     /**
@@ -216,8 +218,9 @@ final class SwapBench {
             if (record.topic().equals(config.topics().windowReports())) {
                 WindowReport report = Json.read(record.value(), WindowReport.class);
                 if (!report.inService().adaptationRequested()) {
-                    throw new IllegalStateException(
-                            "no refit was asked for: %s, %s".formatted(report.judged().verdict(), report.judged().reason()));
+                    throw new IllegalStateException("no refit was asked for: %s, %s"
+                            .formatted(
+                                    report.judged().verdict(), report.judged().reason()));
                 }
                 verdict = System.nanoTime();
             } else {
