@@ -105,6 +105,4 @@ final class ReplayTally {
                 letter.reason(),
                 reason -> new Line(letter.place().toString(), Printable.of(letter.message(), LONGEST_MESSAGE)));
     }
-
-    /** Returns the text without characters that would move the cursor of a terminal, since strangers wrote it. */
 }
