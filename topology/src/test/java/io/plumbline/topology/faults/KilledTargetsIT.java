@@ -43,8 +43,8 @@ class KilledTargetsIT {
     private int children;
 
     /**
-     * Kills a monitor between the blocks of one record, and the next one when a pane goes to the change-log. The windows
-     * are compared bit by bit with those of a monitor that lived.
+     * Kills a monitor between the blocks of one record, and the next one when a pane goes to the change-log. The
+     * windows are compared bit by bit with those of a monitor that lived.
      */
     @Test
     void killedMonitorsCountEveryRecordOnceInEveryBlock() throws Exception {
