@@ -152,5 +152,5 @@ start() {
   # These hold several options or none, separated by blanks on purpose.
   # shellcheck disable=SC2086
   exec "$java" $quiet_flags $vector_flag $brief_flags $collector_flag $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
-    io.plumbline.topology.cli.Plumbline "$@"
+    io.plumbline.topology.operate.Plumbline "$@"
 }

@@ -19,7 +19,7 @@ public final class FollowDecoders {
         kafka.setProperty("bootstrap.servers", arguments[0]);
         Path folder = Path.of(arguments[1]);
         // README begins
-        Explainer explainer = Explainer.read(folder);
+        Explainer explainer = Formats.read(folder);
         AtomicReference<Decoder> active = new AtomicReference<>(explainer.decoder());
         DecoderSubscription subscription = DecoderSubscription.of(Map.of("encoder.layer.2", explainer.decoder()));
         try (DecoderSubscriber subscriber = DecoderSubscriber.start(

@@ -21,7 +21,7 @@ import java.util.List;
  * by name. Where Python wrote it, the same is read as Python reads: {@code NaN} and {@code Infinity} are numbers, and
  * of two entries with one key the last counts.
  */
-record ConfigFile(ObjectNode document) {
+public record ConfigFile(ObjectNode document) {
 
     private static final long LARGEST_BYTES = 1 << 20;
     private static final ObjectMapper JSON = JsonMapper.builder()
@@ -32,12 +32,12 @@ record ConfigFile(ObjectNode document) {
             .build();
     private static final ObjectMapper YAML = new YAMLMapper();
 
-    static ConfigFile json(Path file) throws IOException {
+    public static ConfigFile json(Path file) throws IOException {
         return read(file, JSON, Syntax.JSON, LARGEST_BYTES);
     }
 
     /** Reads a file that need not be there; without it every key is absent. */
-    static ConfigFile jsonIfThere(Path file) throws IOException {
+    public static ConfigFile jsonIfThere(Path file) throws IOException {
         DeadLink.refuse(file);
         return Files.isRegularFile(file) ? json(file) : new ConfigFile(JSON.createObjectNode());
     }
@@ -47,7 +47,7 @@ record ConfigFile(ObjectNode document) {
         return read(file, JSON_OF_PEOPLE, Syntax.JSON, largestBytes);
     }
 
-    static ConfigFile yaml(Path file) throws IOException {
+    public static ConfigFile yaml(Path file) throws IOException {
         return read(file, YAML, Syntax.YAML, LARGEST_BYTES);
     }
 
@@ -75,12 +75,12 @@ record ConfigFile(ObjectNode document) {
     }
 
     /** Returns whether a key is absent or null. */
-    boolean isNull(String key) {
+    public boolean isNull(String key) {
         return !document.hasNonNull(key);
     }
 
     /** Returns a number of things: whole, from 1 on. */
-    int size(String key) {
+    public int size(String key) {
         JsonNode value = document.path(key);
         if (!value.isIntegralNumber() || !value.canConvertToInt() || value.intValue() < 1) {
             throw new ExplainerFormatException("%s = %s: expected a width, a whole number from 1 to %d"
@@ -89,7 +89,7 @@ record ConfigFile(ObjectNode document) {
         return value.intValue();
     }
 
-    double number(String key, double whenAbsent) {
+    public double number(String key, double whenAbsent) {
         JsonNode value = document.path(key);
         if (value.isMissingNode() || value.isNull()) {
             return whenAbsent;
@@ -101,7 +101,7 @@ record ConfigFile(ObjectNode document) {
     }
 
     /** Returns a number above 0. */
-    double positive(String key) {
+    public double positive(String key) {
         double value = number(key, 0.0);
         if (value <= 0.0) {
             throw new ExplainerFormatException(
@@ -110,7 +110,7 @@ record ConfigFile(ObjectNode document) {
         return value;
     }
 
-    boolean flag(String key, boolean whenAbsent) {
+    public boolean flag(String key, boolean whenAbsent) {
         JsonNode value = document.path(key);
         if (value.isMissingNode() || value.isNull()) {
             return whenAbsent;
@@ -121,7 +121,7 @@ record ConfigFile(ObjectNode document) {
         return value.booleanValue();
     }
 
-    String text(String key, String whenAbsent) {
+    public String text(String key, String whenAbsent) {
         JsonNode value = document.path(key);
         if (value.isMissingNode() || value.isNull()) {
             return whenAbsent;
@@ -133,7 +133,7 @@ record ConfigFile(ObjectNode document) {
     }
 
     /** Returns a list of strings. */
-    List<String> texts(String key) {
+    public List<String> texts(String key) {
         JsonNode value = document.path(key);
         List<String> texts = new ArrayList<>();
         for (JsonNode entry : value) {
@@ -146,7 +146,7 @@ record ConfigFile(ObjectNode document) {
     }
 
     /** Returns a nested object; empty where there is none. */
-    ConfigFile nested(String key) {
+    public ConfigFile nested(String key) {
         return document.get(key) instanceof ObjectNode nested
                 ? new ConfigFile(nested)
                 : new ConfigFile(document.objectNode());

@@ -2,7 +2,7 @@ package io.plumbline.explainer;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +25,7 @@ public final class DecoderSpace {
     private final @Nullable Matrix skip;
 
     /** @param skip {@code d_in x d_out}: {@code x skip} is added to what is decoded; null where there is none */
-    DecoderSpace(Normalisation normalisation, @Nullable Matrix skip) {
+    public DecoderSpace(Normalisation normalisation, @Nullable Matrix skip) {
         this.normalisation = normalisation;
         this.skip = skip;
     }

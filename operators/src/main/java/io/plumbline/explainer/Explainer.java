@@ -1,12 +1,8 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.DType;
-import io.plumbline.wire.TargetBlock;
-import java.io.IOException;
+import io.plumbline.records.TargetBlock;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * the model computed there. Autoencoders decode to their own input, transcoders to another width or place.
  *
  * <pre>{@code
- * Explainer explainer = Explainer.read(Path.of("sae"));
+ * Explainer explainer = Formats.read(Path.of("sae"));
  * Matrix rows = Matrix.zeros(2, explainer.inputWidth()); // two rows of activations
  * SparseCodes codes = explainer.encoder().encode(rows);
  * Matrix reconstructed = explainer.decoder().reconstruct(codes); // what the decoder writes, two rows of targetWidth()
@@ -38,7 +34,8 @@ public record Explainer(
         Origin origin,
         @Nullable TargetBlock block) {
 
-    static final String CROSSCODER = "crosscoder";
+    /** Ends the name of an architecture that reads and writes several layers. */
+    public static final String CROSSCODER = "crosscoder";
 
     private static final String TRANSCODER = "transcoder";
 
@@ -63,73 +60,6 @@ public record Explainer(
         this(architecture, encoder, decoder, DecoderSpace.PLAIN, Origin.of(directory));
     }
 
-    /**
-     * Reads an explainer in any format known; see {@link #read(Path, ExplainerOptions)}.
-     */
-    public static Explainer read(Path path) throws IOException {
-        return read(path, ExplainerOptions.NONE);
-    }
-
-    /**
-     * Reads an explainer in any format known.
-     *
-     * @param path its folder, or its file
-     * @param options what is in none of the files
-     * @throws ExplainerFormatException saying what is wrong with it and what is supported, or which option is missing
-     */
-    public static Explainer read(Path path, ExplainerOptions options) throws IOException {
-        ExplainerFiles files = ExplainerFiles.of(path);
-        return Formats.of(files).read(files, options);
-    }
-
-    /**
-     * Reads all blocks of an explainer with several target layers, which share their encoders; or the one block of the
-     * option {@code target}; or an explainer with one decoder.
-     *
-     * @throws ExplainerFormatException as {@link #read(Path, ExplainerOptions)}
-     */
-    public static List<Explainer> readBlocks(Path path, ExplainerOptions options) throws IOException {
-        ExplainerFiles files = ExplainerFiles.of(path);
-        return Formats.of(files).readBlocks(files, options);
-    }
-
-    /**
-     * Returns the layers that an explainer writes into where each is a block of its own; none for an explainer with
-     * one decoder. Reads no weights.
-     *
-     * @throws ExplainerFormatException as {@link #read(Path, ExplainerOptions)}
-     */
-    public static List<Integer> targets(Path path, ExplainerOptions options) throws IOException {
-        ExplainerFiles files = ExplainerFiles.of(path);
-        return Formats.of(files).targets(files, options);
-    }
-
-    /**
-     * Returns the sizes of an explainer, without reading its weights.
-     *
-     * @throws ExplainerFormatException as {@link #read}, for what its configuration tells
-     */
-    public static ExplainerShape shape(Path path, ExplainerOptions options) throws IOException {
-        ExplainerFiles files = ExplainerFiles.of(path);
-        return Formats.of(files).shape(files, options);
-    }
-
-    /**
-     * Returns the hook that a SAELens folder says it was trained on, without control characters; null where it does not
-     * say.
-     */
-    public static @Nullable String hookName(Path folder) throws IOException {
-        ConfigFile config = ConfigFile.jsonIfThere(folder.resolve(SaeLensConfig.FILE));
-        String hook = config.nested("metadata").text("hook_name", config.text("hook_name", ""));
-        // The folder may be anyone's: what it calls its hook must not move a terminal's cursor or change its colours.
-        return hook.isEmpty() ? null : hook.replaceAll("\\p{Cntrl}", "?");
-    }
-
-    /** Returns the table of formats: one line each. */
-    public static List<FormatFacts> formats() {
-        return Formats.facts();
-    }
-
     /** Returns the folder it came from. */
     public Path directory() {
         return origin.folder();
@@ -140,7 +70,8 @@ public record Explainer(
         return isTranscoder(architecture);
     }
 
-    static boolean isTranscoder(String architecture) {
+    /** Returns whether explainers of an architecture write other rows than they read. */
+    public static boolean isTranscoder(String architecture) {
         return architecture.endsWith(TRANSCODER)
                 || architecture.endsWith(CROSSCODER)
                 || architecture.equals(GivenReconstructions.ARCHITECTURE);
@@ -176,39 +107,8 @@ public record Explainer(
         return encoder.features();
     }
 
-    /**
-     * Writes this explainer with another decoder, in the format it came in or as a SAELens folder.
-     *
-     * @param dtype F32 or F64, of the decoder
-     * @param lineage string metadata of the weights file
-     * @throws ExplainerFormatException where its decoder cannot be replaced, or the files are no longer those that were
-     *     read
-     */
-    public void writeAdapted(Decoder adapted, DType dtype, Map<String, String> lineage, Path outDirectory)
-            throws IOException {
-        requireRefittable();
-        Formats.of(ExplainerFiles.of(origin.path())).writeAdapted(this, adapted, dtype, lineage, outDirectory);
-    }
-
-    /**
-     * Writes blocks of one explainer with other decoders as one folder in the format it came in; blocks that are not
-     * named keep theirs.
-     *
-     * @param blocks of one explainer
-     * @param adapted the decoder of each
-     * @param dtype F32 or F64, of the decoders
-     * @param lineage string metadata of the weights' files
-     */
-    public static void writeAdapted(
-            List<Explainer> blocks, List<Decoder> adapted, DType dtype, Map<String, String> lineage, Path outDirectory)
-            throws IOException {
-        blocks.forEach(Explainer::requireRefittable);
-        Formats.of(ExplainerFiles.of(blocks.get(0).origin().path()))
-                .writeAdapted(blocks, adapted, dtype, lineage, outDirectory);
-    }
-
     /** Returns which block this is. */
-    TargetBlock requireBlock() {
+    public TargetBlock requireBlock() {
         if (block == null) {
             throw new IllegalArgumentException("%s is no block of a larger explainer".formatted(origin.path()));
         }

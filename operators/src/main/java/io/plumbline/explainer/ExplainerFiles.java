@@ -20,12 +20,13 @@ import org.jspecify.annotations.Nullable;
  * @param names of everything in the folder; for files of one set of tensors, and for their index, the name of the file
  *     that they stand for
  */
-record ExplainerFiles(Path path, Path folder, @Nullable String chosen, Set<String> names) {
+public record ExplainerFiles(
+        Path path, Path folder, @Nullable String chosen, Set<String> names) {
 
     private static final Pattern SHARD =
             Pattern.compile("(.+?)(?:-\\d{5}-of-\\d{5}\\.safetensors|\\.safetensors\\.index\\.json)");
 
-    static ExplainerFiles of(Path path) throws IOException {
+    public static ExplainerFiles of(Path path) throws IOException {
         DeadLink.refuse(path);
         if (!Files.exists(path)) {
             throw new ExplainerFormatException(
@@ -42,13 +43,13 @@ record ExplainerFiles(Path path, Path folder, @Nullable String chosen, Set<Strin
     }
 
     /** Returns whether all these files are there, and one of them was pointed at, or the folder. */
-    boolean has(String... files) {
+    public boolean has(String... files) {
         return names.containsAll(List.of(files))
                 && (chosen == null || List.of(files).contains(chosen));
     }
 
     /** Returns the names of the folder that match; the chosen one alone where a file was pointed at. */
-    List<String> matching(Pattern pattern) {
+    public List<String> matching(Pattern pattern) {
         return names.stream()
                 .filter(name -> (chosen == null || name.equals(chosen))
                         && pattern.matcher(name).matches())
@@ -62,7 +63,7 @@ record ExplainerFiles(Path path, Path folder, @Nullable String chosen, Set<Strin
     }
 
     /** Returns the path of a file in the folder, which need not be there; a link to a file that is gone is refused. */
-    Path file(String name) throws IOException {
+    public Path file(String name) throws IOException {
         Path file = folder.resolve(name);
         DeadLink.refuse(file);
         return file;

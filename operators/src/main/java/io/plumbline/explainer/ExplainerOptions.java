@@ -28,12 +28,12 @@ public record ExplainerOptions(Map<String, String> values) {
     /** The options where nothing is told. */
     public static final ExplainerOptions NONE = new ExplainerOptions(Map.of());
 
-    static final String K = "k";
-    static final String KIND = "kind";
-    static final String LAYER = "layer";
-    static final String NORM = "norm";
+    public static final String K = "k";
+    public static final String KIND = "kind";
+    public static final String LAYER = "layer";
+    public static final String NORM = "norm";
     static final String FEATURES = "features";
-    static final String TARGET = "target";
+    public static final String TARGET = "target";
 
     private static final Set<String> NAMES = new TreeSet<>(Set.of(K, KIND, LAYER, NORM, FEATURES, TARGET));
 
@@ -68,13 +68,13 @@ public record ExplainerOptions(Map<String, String> values) {
     }
 
     /** Says how to give an option, for a message. */
-    static String howTo(String option, String value) {
+    public static String howTo(String option, String value) {
         return "--explainer-option %s=%s (in a configuration: explainer_options: {%s: %s})"
                 .formatted(option, value, option, value);
     }
 
     @Nullable
-    Integer k() {
+    public Integer k() {
         return whole(K);
     }
 
@@ -84,12 +84,12 @@ public record ExplainerOptions(Map<String, String> values) {
     }
 
     @Nullable
-    Integer layer() {
+    public Integer layer() {
         return whole(LAYER);
     }
 
     @Nullable
-    Integer target() {
+    public Integer target() {
         return whole(TARGET);
     }
 
@@ -108,20 +108,20 @@ public record ExplainerOptions(Map<String, String> values) {
     }
 
     @Nullable
-    Double norm() {
+    public Double norm() {
         String value = values.get(NORM);
         return value == null ? null : Double.valueOf(value);
     }
 
     /** Returns whether it is a transcoder; null where that is not told. */
     @Nullable
-    Boolean transcoder() {
+    public Boolean transcoder() {
         String value = values.get(KIND);
         return value == null ? null : Boolean.valueOf(value.equals("transcoder"));
     }
 
     /** Refuses an option that has no meaning for a format. */
-    void requireOnly(String format, String... known) {
+    public void requireOnly(String format, String... known) {
         for (String name : new TreeSet<>(values.keySet())) {
             if (!Set.of(known).contains(name)) {
                 throw new ExplainerFormatException("option %s = %s has no meaning for %s%s"

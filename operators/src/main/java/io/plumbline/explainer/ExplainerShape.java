@@ -27,7 +27,7 @@ public record ExplainerShape(
     }
 
     /** Returns this shape with an encoder of so many layers, each of whose features reads rows of its own layer. */
-    ExplainerShape ofLayers(int layers) {
+    public ExplainerShape ofLayers(int layers) {
         return new ExplainerShape(inputWidth, targetWidth, features, transcoder, mostActive, floats, layers);
     }
 
@@ -37,12 +37,12 @@ public record ExplainerShape(
     }
 
     /** Returns the bytes of all weights in memory, at most; while they are read more is needed. */
-    long weightBytes() {
+    public long weightBytes() {
         return (floats ? 1 : Double.BYTES / Float.BYTES) * floatBytes();
     }
 
     /** Returns the bytes of all weights as floats: with less memory none of their arrays can be read. */
-    long floatBytes() {
+    public long floatBytes() {
         return Float.BYTES * (encoderWeights() + (long) features * targetWidth);
     }
 

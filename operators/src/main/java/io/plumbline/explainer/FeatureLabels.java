@@ -99,9 +99,9 @@ public final class FeatureLabels {
                 continue;
             }
             if (cells.size() != 2) {
-                throw new ExplainerFormatException(
-                        "%s: a line of %d cells, \"%s\": expected an index and a text; a text with a comma stands in quotes"
-                                .formatted(file, cells.size(), printable(String.join(",", cells))));
+                throw new ExplainerFormatException(("%s: a line of %d cells, \"%s\": expected an index and a text; "
+                                + "a text with a comma stands in quotes")
+                        .formatted(file, cells.size(), printable(String.join(",", cells))));
             }
             put(file, labels, cells.get(0).strip(), cells.get(1), features);
         }

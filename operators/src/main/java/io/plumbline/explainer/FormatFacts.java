@@ -14,7 +14,7 @@ package io.plumbline.explainer;
 public record FormatFacts(
         String name, String files, String writtenBy, String kinds, String adaptedAs, String options, String refused) {
 
-    String description() {
+    public String description() {
         return "%s (%s)".formatted(name, files);
     }
 }

@@ -9,7 +9,7 @@ import java.util.Arrays;
  *
  * <p>SAELens has {@code relu(e^r_mag (W_enc x) + b_mag)}: so {@code b = b_mag - e^r_mag b_gate}.
  */
-final class GatedEncoder implements Encoder {
+public final class GatedEncoder implements Encoder {
 
     private final LinearLayer gate;
     private final double[] factor;
@@ -21,7 +21,7 @@ final class GatedEncoder implements Encoder {
      * @param factor {@code e^r}, one a feature
      * @param shift {@code b}, one a feature
      */
-    GatedEncoder(LinearLayer gate, double[] factor, double[] shift) {
+    public GatedEncoder(LinearLayer gate, double[] factor, double[] shift) {
         if (factor.length != gate.features() || shift.length != gate.features()) {
             throw new IllegalArgumentException(
                     "%d factors and %d shifts for %d features".formatted(factor.length, shift.length, gate.features()));
@@ -44,12 +44,12 @@ final class GatedEncoder implements Encoder {
     }
 
     /** Returns {@code e^r}, one a feature. */
-    double[] factor() {
+    public double[] factor() {
         return factor.clone();
     }
 
     /** Returns {@code b}, one a feature. */
-    double[] shift() {
+    public double[] shift() {
         return shift.clone();
     }
 

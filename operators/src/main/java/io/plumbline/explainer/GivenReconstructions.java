@@ -1,7 +1,7 @@
 package io.plumbline.explainer;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.GivenCodes;
+import io.plumbline.records.GivenCodes;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeMap;

@@ -4,11 +4,11 @@ package io.plumbline.explainer;
  * Keeps the largest pre-activation {@code W_enc x + b_enc} of each group of consecutive features, where it is above 0;
  * of equal ones that of the lower index. All groups are of one size.
  */
-final class GroupMaxEncoder extends LayerEncoder {
+public final class GroupMaxEncoder extends LayerEncoder {
 
     private final int groups;
 
-    GroupMaxEncoder(LinearLayer layer, int groups) {
+    public GroupMaxEncoder(LinearLayer layer, int groups) {
         super(layer);
         if (groups < 1 || layer.features() % groups != 0) {
             throw new IllegalArgumentException(

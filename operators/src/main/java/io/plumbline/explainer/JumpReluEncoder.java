@@ -11,7 +11,7 @@ public final class JumpReluEncoder extends LayerEncoder {
     /** The lowest threshold that is a number: nothing is above the others. */
     private final double lowest;
 
-    JumpReluEncoder(LinearLayer layer, double[] threshold) {
+    public JumpReluEncoder(LinearLayer layer, double[] threshold) {
         super(layer);
         if (threshold.length != layer.features()) {
             throw new IllegalArgumentException(
@@ -33,7 +33,7 @@ public final class JumpReluEncoder extends LayerEncoder {
     }
 
     /** Returns the thresholds, one a feature. */
-    double[] threshold() {
+    public double[] threshold() {
         return threshold.clone();
     }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code 2 inputs * features} flops a row. <b>Accuracy.</b> {@link PackedFloatMatrix}'s or {@link PackedMatrix}'s.
  * With floats a pre-activation within that of the k-th largest, or of a threshold, may fall on its other side.
  */
-final class LinearLayer {
+public final class LinearLayer {
 
     /** Rows in a block of doubles, whose pre-activations are stored. */
     private static final int ROWS_PER_BLOCK = 64;
@@ -56,22 +56,22 @@ final class LinearLayer {
     }
 
     /** Returns a layer with a copy of the weights {@code inputWidth x features}. */
-    static LinearLayer inputByFeature(Matrix weights, double[] bias) {
+    public static LinearLayer inputByFeature(Matrix weights, double[] bias) {
         return inputByFeature(Weights.of(weights), bias);
     }
 
     /** Returns a layer with a copy of the weights {@code inputWidth x features}. */
-    static LinearLayer inputByFeature(Weights weights, double[] bias) {
+    public static LinearLayer inputByFeature(Weights weights, double[] bias) {
         return new LinearLayer(weights, false, bias);
     }
 
     /** Returns a layer with a copy of the weights {@code features x inputWidth}, row j = feature j. */
-    static LinearLayer featureByInput(Matrix weights, double[] bias) {
+    public static LinearLayer featureByInput(Matrix weights, double[] bias) {
         return featureByInput(Weights.of(weights), bias);
     }
 
     /** Returns a layer with a copy of the weights {@code features x inputWidth}, row j = feature j. */
-    static LinearLayer featureByInput(Weights weights, double[] bias) {
+    public static LinearLayer featureByInput(Weights weights, double[] bias) {
         return new LinearLayer(weights, true, bias);
     }
 
@@ -79,7 +79,7 @@ final class LinearLayer {
         return inputWidth;
     }
 
-    int features() {
+    public int features() {
         return bias.length;
     }
 

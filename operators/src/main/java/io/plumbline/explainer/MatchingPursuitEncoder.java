@@ -16,7 +16,7 @@ import java.util.Arrays;
  *
  * <p>{@code 2 features inputs} flops a step.
  */
-final class MatchingPursuitEncoder implements Encoder {
+public final class MatchingPursuitEncoder implements Encoder {
 
     private static final int ROWS_PER_BLOCK = 16;
 
@@ -27,7 +27,7 @@ final class MatchingPursuitEncoder implements Encoder {
      * @param shortestRest ends below this length of the rest; 0: never
      * @param onKnownFeature whether it ends when a step takes a feature that is active already
      */
-    record Ending(int mostSteps, double shortestRest, boolean onKnownFeature) {}
+    public record Ending(int mostSteps, double shortestRest, boolean onKnownFeature) {}
 
     private final Weights directions;
     private final double[] origin;
@@ -37,7 +37,7 @@ final class MatchingPursuitEncoder implements Encoder {
      * @param directions features x inputs, row j = feature j
      * @param origin taken off a row first
      */
-    MatchingPursuitEncoder(Weights directions, double[] origin, Ending ending) {
+    public MatchingPursuitEncoder(Weights directions, double[] origin, Ending ending) {
         if (directions.columns() != origin.length) {
             throw new IllegalArgumentException(
                     "directions of %d values, an origin of %d".formatted(directions.columns(), origin.length));

@@ -3,22 +3,22 @@ package io.plumbline.explainer;
 import io.plumbline.linalg.Matrix;
 
 /** Normalises rows before another encoder reads them, each by itself. */
-final class NormalisingEncoder implements Encoder {
+public final class NormalisingEncoder implements Encoder {
 
     private final Normalisation normalisation;
     private final Encoder encoder;
 
-    NormalisingEncoder(Normalisation normalisation, Encoder encoder) {
+    public NormalisingEncoder(Normalisation normalisation, Encoder encoder) {
         this.normalisation = normalisation;
         this.encoder = encoder;
     }
 
-    Normalisation normalisation() {
+    public Normalisation normalisation() {
         return normalisation;
     }
 
     /** Returns the encoder that reads the normalised rows. */
-    Encoder inner() {
+    public Encoder inner() {
         return encoder;
     }
 

@@ -5,7 +5,7 @@ import io.plumbline.linalg.Matrix;
 /** Computes {@code z = max(W_enc x + b_enc, 0)}. */
 public final class ReluEncoder extends LayerEncoder {
 
-    ReluEncoder(LinearLayer layer) {
+    public ReluEncoder(LinearLayer layer) {
         super(layer);
     }
 

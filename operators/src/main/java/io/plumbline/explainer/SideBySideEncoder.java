@@ -8,13 +8,13 @@ import java.util.List;
  * Encoders of several layers, each of which reads its own columns of a row: the codes of the first one's features come
  * first. The encoders are shared with other blocks of the same dictionary.
  */
-final class SideBySideEncoder implements Encoder {
+public final class SideBySideEncoder implements Encoder {
 
     private final List<Encoder> parts;
     private final int inputWidth;
     private final int features;
 
-    SideBySideEncoder(List<Encoder> parts) {
+    public SideBySideEncoder(List<Encoder> parts) {
         this.parts = List.copyOf(parts);
         inputWidth = parts.stream().mapToInt(Encoder::inputWidth).reduce(0, Math::addExact);
         features = parts.stream().mapToInt(Encoder::features).reduce(0, Math::addExact);

@@ -4,12 +4,12 @@ package io.plumbline.explainer;
  * Keeps k pre-activations {@code W_enc x + b_enc} of a row with their signs: the largest ones, as circuit-tracer does,
  * or the largest in amount, which SAELens calls abstopk. Nothing is clamped; equal ones go to the lower feature index.
  */
-final class SignedTopKEncoder extends LayerEncoder {
+public final class SignedTopKEncoder extends LayerEncoder {
 
     private final int k;
     private final boolean byAmount;
 
-    SignedTopKEncoder(LinearLayer layer, int k, boolean byAmount) {
+    public SignedTopKEncoder(LinearLayer layer, int k, boolean byAmount) {
         super(layer);
         requireFeatures(layer, k);
         this.k = k;

@@ -13,7 +13,7 @@ public final class TopKEncoder extends LayerEncoder {
 
     private final int k;
 
-    TopKEncoder(LinearLayer layer, int k) {
+    public TopKEncoder(LinearLayer layer, int k) {
         super(layer);
         requireFeatures(layer, k);
         this.k = k;

@@ -21,7 +21,8 @@ final class Reasons {
             return null;
         }
         int rank = active.rank();
-        return "eigenvalues %d and %d of %s are equal to rounding (%s and %s): its leading %d directions are not determined"
+        return ("eigenvalues %d and %d of %s are equal to rounding (%s and %s): "
+                        + "its leading %d directions are not determined")
                 .formatted(rank, rank + 1, whose, active.eigenvalue(rank), active.eigenvalue(rank + 1), rank);
     }
 
@@ -33,7 +34,8 @@ final class Reasons {
         if (explainer.decoderRank() < rank) {
             return "the decoder has rank %d, below the configured rank %d".formatted(explainer.decoderRank(), rank);
         }
-        return "singular values %d and %d of the decoder are equal to rounding (%s and %s): its leading %d directions are "
+        return ("singular values %d and %d of the decoder are equal to rounding (%s and %s): "
+                                + "its leading %d directions are ")
                         .formatted(
                                 rank,
                                 rank + 1,

@@ -68,9 +68,9 @@ public final class SubspaceCache {
                 log.accept("%s cannot be used and is made anew: %s".formatted(file, e.getMessage()));
             }
         }
-        log.accept(
-                "computing the directions of %d features in dimension %d, once; it takes from some seconds (768) to minutes (2,048)"
-                        .formatted(decoder.features(), decoder.dimension()));
+        log.accept(("computing the directions of %d features in dimension %d, once; "
+                        + "it takes from some seconds (768) to minutes (2,048)")
+                .formatted(decoder.features(), decoder.dimension()));
         long begin = System.nanoTime();
         ExplainerSubspace made = ExplainerSubspace.of(decoder, rank);
         String time = "took %.1f s".formatted((System.nanoTime() - begin) / 1e9);

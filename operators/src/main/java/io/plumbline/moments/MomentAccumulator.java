@@ -1,9 +1,9 @@
 package io.plumbline.moments;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.MomentRecord;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.MomentRecord;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.List;

@@ -12,7 +12,7 @@ public final class NonFiniteRowException extends IllegalArgumentException {
     private final int column;
     private final double value;
 
-    NonFiniteRowException(int row, int column, double value) {
+    public NonFiniteRowException(int row, int column, double value) {
         super("row %d, column %d is %s%s; the batch was not added"
                 .formatted(row, column, value, Double.isFinite(value) ? ", which is too large to square and sum" : ""));
         this.row = row;

@@ -1,9 +1,9 @@
 package io.plumbline.moments;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.MomentRecord;
-import io.plumbline.wire.MomentRecordWriter;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.MomentRecordWriter;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

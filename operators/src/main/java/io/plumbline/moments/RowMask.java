@@ -1,10 +1,10 @@
 package io.plumbline.moments;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.ActivationBlob;
-import io.plumbline.wire.EncodedRows;
-import io.plumbline.wire.MomentRecord;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.ActivationBlob;
+import io.plumbline.records.EncodedRows;
+import io.plumbline.records.MomentRecord;
 import java.util.Arrays;
 import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
@@ -44,9 +44,9 @@ public final class RowMask {
     public static RowMask of(MaskRules rules, @Nullable Double medianNorm) {
         Double cap = rules.normCap();
         if (cap != null && medianNorm == null) {
-            throw new IllegalArgumentException(
-                    "norm_cap = %s: the baseline does not say how long its median row is; run `plumbline baseline` again"
-                            .formatted(cap));
+            throw new IllegalArgumentException(("norm_cap = %s: the baseline does not say how long its median row is; "
+                            + "run `plumbline baseline` again")
+                    .formatted(cap));
         }
         return new RowMask(
                 rules.tokenIds().stream().mapToLong(Long::longValue).toArray(),

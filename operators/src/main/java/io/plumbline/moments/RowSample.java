@@ -1,7 +1,7 @@
 package io.plumbline.moments;
 
-import io.plumbline.wire.EncodedRows;
-import io.plumbline.wire.MomentRecord;
+import io.plumbline.records.EncodedRows;
+import io.plumbline.records.MomentRecord;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;

@@ -5,8 +5,8 @@ import io.plumbline.linalg.kernel.DoublePanel;
 import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.linalg.kernel.UpdateKernel;
 import io.plumbline.linalg.kernel.UpdateKernels;
-import io.plumbline.wire.EncodedRows;
-import io.plumbline.wire.MomentRecord;
+import io.plumbline.records.EncodedRows;
+import io.plumbline.records.MomentRecord;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

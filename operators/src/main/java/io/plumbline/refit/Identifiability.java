@@ -47,16 +47,16 @@ public final class Identifiability {
                 || codes.features() != trained.features()
                 || targets.columns() != trained.dimension()
                 || subspace.dimension() != trained.dimension()) {
-            throw new IllegalArgumentException(
-                    "codes %d x %d, targets %d x %d, a subspace of dimension %d: expected rows x %d codes and rows x %d targets"
-                            .formatted(
-                                    codes.rows(),
-                                    codes.features(),
-                                    targets.rows(),
-                                    targets.columns(),
-                                    subspace.dimension(),
-                                    trained.features(),
-                                    trained.dimension()));
+            throw new IllegalArgumentException(("codes %d x %d, targets %d x %d, a subspace of dimension %d: "
+                            + "expected rows x %d codes and rows x %d targets")
+                    .formatted(
+                            codes.rows(),
+                            codes.features(),
+                            targets.rows(),
+                            targets.columns(),
+                            subspace.dimension(),
+                            trained.features(),
+                            trained.dimension()));
         }
     }
 }

@@ -88,7 +88,8 @@ final class RidgeSystem implements AutoCloseable {
     static void requireRowsForNoRidge(SparseCodes codes) {
         if (codes.rows() <= codes.features()) {
             throw new IllegalArgumentException(
-                    "lambda preservation = 0 needs more rows than features: %d rows, %d features; give a positive lambda"
+                    ("lambda preservation = 0 needs more rows than features: %d rows, %d features; "
+                                    + "give a positive lambda")
                             .formatted(codes.rows(), codes.features()));
         }
     }

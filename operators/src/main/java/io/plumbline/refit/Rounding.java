@@ -52,9 +52,9 @@ record Rounding(String name, DType dtype) {
         for (int i = 0; i < values.length; i++) {
             double rounded = dtype.rounded(values[i]);
             if (!Double.isFinite(rounded)) {
-                throw new ArithmeticException(
-                        "the %s of \"%s\" hold %s, %s holds at most %s; nothing was published, the decoder in service stays: write a wider adaptation.dtype, such as f32"
-                                .formatted(what, name, values[i], dtype, dtype.largest()));
+                throw new ArithmeticException(("the %s of \"%s\" hold %s, %s holds at most %s; nothing was published, "
+                                + "the decoder in service stays: write a wider adaptation.dtype, such as f32")
+                        .formatted(what, name, values[i], dtype, dtype.largest()));
             }
             values[i] = rounded;
         }

@@ -55,7 +55,8 @@ record ArrayView(String name, @Nullable DType dtype, long offset, List<Long> sha
         if (dtype == null) {
             throw new TensorFileException(
                     Fault.UNKNOWN_DTYPE,
-                    "tensor \"%s\" is of a type that weights do not have: expected float64, float32, float16, bfloat16, int64 or int32"
+                    ("tensor \"%s\" is of a type that weights do not have: expected float64, float32, float16, "
+                                    + "bfloat16, int64 or int32")
                             .formatted(name));
         }
         int width = dtype.bytes();
@@ -73,7 +74,8 @@ record ArrayView(String name, @Nullable DType dtype, long offset, List<Long> sha
         if (count * width > Integer.MAX_VALUE - 8) {
             throw new TensorFileException(
                     Fault.TOO_LARGE,
-                    "tensor \"%s\" has %d bytes in another order than row by row; at most %d can be turned: save it contiguous"
+                    ("tensor \"%s\" has %d bytes in another order than row by row; at most %d can be turned: "
+                                    + "save it contiguous")
                             .formatted(name, count * width, Integer.MAX_VALUE - 8));
         }
         return new Tensor(entry, () -> List.of(rowMajor(bytes.get(), width, (int) count)));

@@ -128,7 +128,7 @@ public enum DType {
         };
     }
 
-    static float fromHalf(short half) {
+    public static float fromHalf(short half) {
         int sign = (half & 0x8000) << 16;
         int magnitude = half & 0x7FFF;
         if (magnitude >= F16_INFINITY) {
@@ -138,7 +138,7 @@ public enum DType {
         return Float.intBitsToFloat(sign | Float.floatToRawIntBits(Float.intBitsToFloat(magnitude << 13) * 0x1p112f));
     }
 
-    static float fromBrain(short brain) {
+    public static float fromBrain(short brain) {
         return Float.intBitsToFloat(brain << 16);
     }
 

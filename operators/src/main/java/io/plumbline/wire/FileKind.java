@@ -43,13 +43,18 @@ final class FileKind {
         }
         if (text.startsWith("PK\3\4")) {
             return text.contains(".npy")
-                    ? "a zip archive of numpy arrays (.npz); save them with safetensors.numpy.save_file(dict(numpy.load(FILE)), OUT)"
+                    ? "a zip archive of numpy arrays (.npz); "
+                            + "save them with safetensors.numpy.save_file(dict(numpy.load(FILE)), OUT)"
                     : text.contains("/data.pkl")
-                            ? "what torch.save writes (a zip archive of a pickle); save the tensors with safetensors.torch.save_file(torch.load(FILE, weights_only=True), OUT)"
+                            ? "what torch.save writes (a zip archive of a pickle); "
+                                    + "save the tensors with safetensors.torch.save_file(torch.load(FILE, "
+                                    + "weights_only=True), OUT)"
                             : "a zip archive; unpack it and give the file inside";
         }
         if (first.length > 1 && (first[0] & 0xFF) == PICKLE && first[1] >= 2 && first[1] <= 5) {
-            return "a bare pickle, or what torch before 1.6 saved; load it with torch.load(FILE, weights_only=True) and save it again with torch.save, or its tensors with safetensors.torch.save_file";
+            return "a bare pickle, or what torch before 1.6 saved; load it with torch.load(FILE, "
+                    + "weights_only=True) and save it again with torch.save, "
+                    + "or its tensors with safetensors.torch.save_file";
         }
         if (text.startsWith("\u0093NUMPY")) {
             return "one numpy array (.npy); save it with safetensors.numpy.save_file({NAME: numpy.load(FILE)}, OUT)";

@@ -62,7 +62,8 @@ public final class HeapNeeded {
     /** Returns a message with the heap to give. */
     public static String refusal(String what, long bytes) {
         long needed = bytes / MIB + 1;
-        return "%s takes %d MiB of memory, and Java may use %d MiB; give it more: PLUMBLINE_JAVA_OPTS=-Xmx%dm, where the machine has as much"
+        return ("%s takes %d MiB of memory, and Java may use %d MiB; give it more: PLUMBLINE_JAVA_OPTS=-Xmx%dm, "
+                        + "where the machine has as much")
                 .formatted(what, needed, Runtime.getRuntime().maxMemory() / MIB, needed + needed / 2 + BESIDES);
     }
 }

@@ -81,7 +81,7 @@ public final class Safetensors implements TensorFile {
      *
      * @param longestHeader a cap on the header, whose entries take some ten times their bytes
      */
-    static Safetensors parse(byte[] blob, long longestHeader, KnownHeaders known) {
+    public static Safetensors parse(byte[] blob, long longestHeader, KnownHeaders known) {
         ByteBuffer bytes = ByteBuffer.wrap(blob).order(ByteOrder.LITTLE_ENDIAN);
         SafetensorsHeader.requireLengthField(blob.length);
         int headerBytes = SafetensorsHeader.checkedLength(bytes.getLong(0), blob.length, longestHeader);

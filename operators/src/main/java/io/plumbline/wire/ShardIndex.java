@@ -96,7 +96,8 @@ final class ShardIndex {
                 if (!shard.getKey().equals(shardOf.get(tensor))) {
                     throw refused(
                             Fault.MISSING_TENSOR,
-                            "%s holds the tensor \"%s\", which the index says is in %s; copy the index and all its files again"
+                            ("%s holds the tensor \"%s\", which the index says is in %s; "
+                                            + "copy the index and all its files again")
                                     .formatted(shard.getKey(), tensor, shardOf.getOrDefault(tensor, "none")));
                 }
                 found.add(tensor);
@@ -107,7 +108,8 @@ final class ShardIndex {
             if (!found.contains(entry.getKey())) {
                 throw refused(
                         Fault.MISSING_TENSOR,
-                        "the tensor \"%s\" is not in %s, where the index says it is; copy the index and all its files again"
+                        ("the tensor \"%s\" is not in %s, where the index says it is; "
+                                        + "copy the index and all its files again")
                                 .formatted(entry.getKey(), entry.getValue()));
             }
         }

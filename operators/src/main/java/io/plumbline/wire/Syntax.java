@@ -15,8 +15,8 @@ public enum Syntax {
     /** JSON. */
     JSON("expected keys and texts in double quotes, a comma between two entries and none behind the last"),
     /** YAML. */
-    YAML(
-            "expected `key: value`, indented by spaces and not by tabs, every bracket and quote closed, and quotes around a text with `: `, ` #` or a sign before it");
+    YAML("expected `key: value`, indented by spaces and not by tabs, every bracket and quote closed, "
+            + "and quotes around a text with `: `, ` #` or a sign before it");
 
     private static final Pattern TWICE = Pattern.compile("Duplicate field '([^']{1,200})'.*", Pattern.DOTALL);
 

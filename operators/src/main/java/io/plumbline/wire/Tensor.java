@@ -29,12 +29,12 @@ public final class Tensor {
     private final TensorEntry entry;
     private final Supplier<List<ByteBuffer>> pieces;
 
-    Tensor(TensorEntry entry, ByteBuffer bytes) {
+    public Tensor(TensorEntry entry, ByteBuffer bytes) {
         this(entry, constant(bytes.duplicate().order(ByteOrder.LITTLE_ENDIAN)));
     }
 
     /** Makes a tensor of pieces of {@link #PIECE} bytes, little-endian, that are got whenever they are read. */
-    Tensor(TensorEntry entry, Supplier<List<ByteBuffer>> pieces) {
+    public Tensor(TensorEntry entry, Supplier<List<ByteBuffer>> pieces) {
         this.entry = entry;
         this.pieces = pieces;
     }
@@ -78,7 +78,7 @@ public final class Tensor {
     }
 
     /** The bytes where they lie, little-endian: of a blob in memory, a part of its array. Not for changing. */
-    ByteBuffer memory() {
+    public ByteBuffer memory() {
         return whole();
     }
 
@@ -173,7 +173,7 @@ public final class Tensor {
     }
 
     /** Elements {@code from .. to-1} of an integer tensor in storage order. */
-    long[] longs(int from, int to) {
+    public long[] longs(int from, int to) {
         long[] longs = new long[to - from];
         ByteBuffer source = bytes();
         switch (dtype()) {

@@ -46,9 +46,9 @@ public final class TextFile {
         CharBuffer text = CharBuffer.allocate(bytes.length);
         CoderResult result = decoder.decode(source, text, true);
         if (result.isError()) {
-            throw new IllegalArgumentException(
-                    "is not text in UTF-8 (at byte %d); save it as UTF-8, or run `iconv -f WINDOWS-1252 -t UTF-8` where Windows made it"
-                            .formatted(source.position()));
+            throw new IllegalArgumentException(("is not text in UTF-8 (at byte %d); save it as UTF-8, "
+                            + "or run `iconv -f WINDOWS-1252 -t UTF-8` where Windows made it")
+                    .formatted(source.position()));
         }
         text.flip();
         return (text.hasRemaining() && text.charAt(0) == MARK ? text.subSequence(1, text.length()) : text).toString();

@@ -154,7 +154,9 @@ final class TorchPickle {
             default ->
                 throw new TensorFileException(
                         Fault.FOREIGN_OPCODE,
-                        "the pickle has the opcode %s at byte %d, which a dict of tensors does not need; nothing was executed. Save the weights as safetensors, or as a dict of tensors (torch.save(model.state_dict(), ...))"
+                        ("the pickle has the opcode %s at byte %d, which a dict of tensors does not need; "
+                                        + "nothing was executed. Save the weights as safetensors, "
+                                        + "or as a dict of tensors (torch.save(model.state_dict(), ...))")
                                 .formatted(opcodeName(opcode), bytes.position() - 1));
         }
     }
@@ -175,7 +177,9 @@ final class TorchPickle {
         if (known == null) {
             throw new TensorFileException(
                     Fault.FOREIGN_GLOBAL,
-                    "the pickle names %s, which a dict of tensors does not need; nothing was executed. Save the weights as safetensors, or as a dict of tensors (torch.save(model.state_dict(), ...))"
+                    ("the pickle names %s, which a dict of tensors does not need; nothing was executed. "
+                                    + "Save the weights as safetensors, "
+                                    + "or as a dict of tensors (torch.save(model.state_dict(), ...))")
                             .formatted(printable(name.replace(' ', '.'))));
         }
         return known;

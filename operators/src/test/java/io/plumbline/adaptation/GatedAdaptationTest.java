@@ -85,8 +85,10 @@ class GatedAdaptationTest {
         GatedAdaptation refused = adapt(window, null, new SwapGate(FREE, new Model(0.9, 1.0, 1.0)));
         assertFalse(refused.publishes());
         assertEquals(
-                "held-out KL 1.0000 [1.0000, 1.0000] -> 1.1111 [1.1111, 1.1111] nats: -11.1 % lower, 95 % interval over 4"
-                        + " requests -11.1 to -11.1 %, expected an interval above 0; on 4 requests of normal traffic 1.0000"
+                "held-out KL 1.0000 [1.0000, 1.0000] -> 1.1111 [1.1111, 1.1111] nats: -11.1 % lower, "
+                        + "95 % interval over 4"
+                        + " requests -11.1 to -11.1 %, expected an interval above 0; "
+                        + "on 4 requests of normal traffic 1.0000"
                         + " [1.0000, 1.0000] -> 1.0000 [1.0000, 1.0000] nats, may be 200 % of the trained decoder's",
                 refused.decision().reason());
         assertTrue(adapt(window, null, new SwapGate(FREE, new Model(2.0, 1.0, 1.0)))

@@ -1,17 +1,17 @@
 package io.plumbline.detection;
 
-import io.plumbline.attribution.FailingFeature;
-import io.plumbline.attribution.FailingFeatures;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.calibration.RecordedWindow;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.baseline.RecordedWindow;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
+import io.plumbline.features.FailingFeature;
+import io.plumbline.features.FailingFeatures;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

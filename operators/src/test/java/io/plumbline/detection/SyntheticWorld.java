@@ -4,7 +4,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;

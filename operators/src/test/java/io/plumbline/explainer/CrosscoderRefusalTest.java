@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.plumbline.explainer.formats.AdaptedFolder;
+import io.plumbline.explainer.formats.CrossLayerTest;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
@@ -35,15 +38,18 @@ class CrosscoderRefusalTest {
             delimiter = '|',
             quoteCharacter = '`',
             value = {
-                "act_fn         | \"batchtopk\"          | act_fn \"batchtopk\" is not supported: it chooses among the features of several",
+                "act_fn         | \"batchtopk\"          | act_fn \"batchtopk\" is not supported: "
+                        + "it chooses among the features of several",
                 "act_fn         | \"topk\"               | top_k = 50: expected at most 32, the number of features",
-                "d_model        | 17                     | tensor \"W_E\": shape [3, 16, 32], expected [layers, 17, features]",
+                "d_model        | 17                     | tensor \"W_E\": shape [3, 16, 32], expected [layers, 17, "
+                        + "features]",
                 "hook_points    | [\"blocks.5.x\"]       | hook_points names 1 hooks, but tensor \"W_E\" has 3 layers",
                 "hook_points    | [1, 2, 3]              | hook_points = [1,2,3]: expected a list of strings",
                 "hook_points    | [\"a.5.\",\"a.9.\",\"a.12.\"] | hook \"a.5.\" has no tensor",
                 "norm_activation | \"token-wise\"        | norm_activation \"token-wise\" is not supported",
                 "use_glu_encoder | true                  | use_glu_encoder = true is not supported",
-                "sae_type       | \"lorsa\"              | sae_type \"lorsa\" is not supported; supported: sae, crosscoder, clt",
+                "sae_type       | \"lorsa\"              | sae_type \"lorsa\" is not supported; supported: sae, "
+                        + "crosscoder, clt",
             })
     void aConfigurationThatIsNotSupportedIsRefused(String key, String value, String message) throws IOException {
         Path folder = copy("openmoss_crosscoder_jumprelu");
@@ -133,7 +139,7 @@ class CrosscoderRefusalTest {
                 folder,
                 ExplainerOptions.NONE.ofTarget(9),
                 "params_layer_2.safetensors: tensor \"w_dec\": feature 1 of layer 12 writes 0.5 into layer 9 below it");
-        Explainer.read(folder, ONE);
+        Formats.read(folder, ONE);
     }
 
     @Test
@@ -152,7 +158,7 @@ class CrosscoderRefusalTest {
         Path byPath = Files.createDirectories(scratch.resolve("crosscoder")).resolve("layer_7_13_17_width_65k_l0_big");
         Files.move(unknown, byPath);
         Files.delete(byPath.resolve("config.json"));
-        Explainer block = Explainer.read(byPath, ExplainerOptions.NONE.ofTarget(13));
+        Explainer block = Formats.read(byPath, ExplainerOptions.NONE.ofTarget(13));
         assertEquals("jumprelu_crosscoder", block.architecture());
     }
 

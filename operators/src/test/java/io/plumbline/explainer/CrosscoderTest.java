@@ -8,13 +8,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.plumbline.explainer.formats.CrossLayerTest;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.ActivationFile;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.ActivationFile;
+import io.plumbline.records.TargetBlock;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
-import io.plumbline.wire.TargetBlock;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -49,8 +51,8 @@ class CrosscoderTest {
     void codesReconstructionsAndFvuOfEachBlockAreThoseOfTheLibrary(String name) throws IOException {
         Path folder = CrossLayerTest.folder(name);
         JsonNode json = new JsonMapper().readTree(folder.resolve("blocks.json").toFile());
-        List<Explainer> blocks = Explainer.readBlocks(folder.resolve("explainer"), ExplainerOptions.NONE);
-        assertEquals(NUMBERS, Explainer.targets(folder.resolve("explainer"), ExplainerOptions.NONE));
+        List<Explainer> blocks = Formats.readBlocks(folder.resolve("explainer"), ExplainerOptions.NONE);
+        assertEquals(NUMBERS, Formats.targets(folder.resolve("explainer"), ExplainerOptions.NONE));
         assertEquals(NUMBERS.size(), blocks.size());
         try (Safetensors recorded = Safetensors.open(folder.resolve("blocks.safetensors"))) {
             for (int layer = 0; layer < NUMBERS.size(); layer++) {
@@ -93,14 +95,14 @@ class CrosscoderTest {
             })
     void aBlockAloneIsTheBlockOfAllAndItsSizesAreKnownBefore(String name) throws IOException {
         Path path = CrossLayerTest.folder(name).resolve("explainer");
-        for (Explainer block : Explainer.readBlocks(path, ExplainerOptions.NONE)) {
+        for (Explainer block : Formats.readBlocks(path, ExplainerOptions.NONE)) {
             ExplainerOptions options = block.origin().options();
-            Explainer alone = Explainer.read(path, options);
+            Explainer alone = Formats.read(path, options);
             assertEquals(block.decoder(), alone.decoder());
             assertEquals(block.block(), alone.block());
             Matrix rows = Matrix.identity(block.inputWidth());
             assertEquals(block.encoder().encode(rows), alone.encoder().encode(rows));
-            ExplainerShape shape = Explainer.shape(path, options);
+            ExplainerShape shape = Formats.shape(path, options);
             assertEquals(block.inputWidth(), shape.inputWidth());
             assertEquals(block.features(), shape.features());
             assertEquals(block.targetWidth(), shape.targetWidth());
@@ -132,8 +134,8 @@ class CrosscoderTest {
                 .map(block -> CrossLayerTest.moved(block.decoder()))
                 .toList();
         Path out = scratch.resolve("adapted");
-        Explainer.writeAdapted(changed, adapted, DType.F32, Map.of(), out);
-        List<Explainer> back = Explainer.readBlocks(out, ExplainerOptions.NONE);
+        Formats.writeAdapted(changed, adapted, DType.F32, Map.of(), out);
+        List<Explainer> back = Formats.readBlocks(out, ExplainerOptions.NONE);
         assertEquals(adapted.get(0), back.get(0).decoder());
         assertEquals(blocks.get(1).decoder(), back.get(1).decoder());
         assertEquals(adapted.get(1), back.get(2).decoder());
@@ -150,8 +152,8 @@ class CrosscoderTest {
                 .map(block -> CrossLayerTest.moved(block.decoder()))
                 .toList();
         Path out = scratch.resolve("adapted");
-        Explainer.writeAdapted(changed, adapted, dtype, Map.of("plumbline.parent", "abc"), out);
-        List<Explainer> back = Explainer.readBlocks(out, ExplainerOptions.NONE);
+        Formats.writeAdapted(changed, adapted, dtype, Map.of("plumbline.parent", "abc"), out);
+        List<Explainer> back = Formats.readBlocks(out, ExplainerOptions.NONE);
         assertNear(adapted.get(0), back.get(0).decoder(), dtype);
         assertEquals(blocks.get(1).decoder(), back.get(1).decoder());
         assertNear(adapted.get(1), back.get(2).decoder(), dtype);
@@ -169,9 +171,9 @@ class CrosscoderTest {
                 .map(block -> CrossLayerTest.moved(block.decoder()))
                 .toList();
         Path out = scratch.resolve("adapted");
-        Explainer.writeAdapted(blocks, adapted, DType.F32, Map.of(), out);
+        Formats.writeAdapted(blocks, adapted, DType.F32, Map.of(), out);
         for (int i = 0; i < blocks.size(); i++) {
-            Explainer back = Explainer.read(out.resolve("targets." + NUMBERS.get(i)));
+            Explainer back = Formats.read(out.resolve("targets." + NUMBERS.get(i)));
             assertEquals(adapted.get(i), back.decoder());
             assertEquals(
                     name.endsWith("relu") && !name.endsWith("jumprelu") ? "transcoder" : "jumprelu_transcoder",
@@ -186,8 +188,12 @@ class CrosscoderTest {
         Explainer block = blocks(name).get(1);
         String message = String.valueOf(assertThrows(
                         ExplainerFormatException.class,
-                        () -> block.writeAdapted(
-                                CrossLayerTest.moved(block.decoder()), DType.F32, Map.of(), scratch.resolve("out")))
+                        () -> Formats.writeAdapted(
+                                block,
+                                CrossLayerTest.moved(block.decoder()),
+                                DType.F32,
+                                Map.of(),
+                                scratch.resolve("out")))
                 .getMessage());
         assertTrue(message.contains("is watched and not refitted") && message.contains("jumprelu"), message);
     }
@@ -229,7 +235,7 @@ class CrosscoderTest {
     }
 
     private static List<Explainer> blocks(String name) throws IOException {
-        return Explainer.readBlocks(CrossLayerTest.folder(name).resolve("explainer"), ExplainerOptions.NONE);
+        return Formats.readBlocks(CrossLayerTest.folder(name).resolve("explainer"), ExplainerOptions.NONE);
     }
 
     private static int target(Explainer block) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -25,10 +26,10 @@ class DamagedFolderTest {
     @BeforeEach
     void adapt() throws IOException {
         Explainer trained =
-                Explainer.read(SaeLensFolder.autoencoder("topk").with("k", "2").writeTo(folder.resolve("trained")));
+                Formats.read(SaeLensFolder.autoencoder("topk").with("k", "2").writeTo(folder.resolve("trained")));
         adapted = folder.resolve("adapted");
-        trained.writeAdapted(trained.decoder(), DType.F32, Map.of("plumbline.parent", "abc"), adapted);
-        assertEquals(5, Explainer.read(adapted).features(), "sound as it was written");
+        Formats.writeAdapted(trained, trained.decoder(), DType.F32, Map.of("plumbline.parent", "abc"), adapted);
+        assertEquals(5, Formats.read(adapted).features(), "sound as it was written");
     }
 
     @Test
@@ -54,13 +55,12 @@ class DamagedFolderTest {
         Files.write(file, damaged.getBytes(StandardCharsets.UTF_8));
         assertRefused(adapted, "topk, TOPK 3, 3 > 5 > 3, b_dec subtracted: false", damaged);
         Files.writeString(file, written.replaceFirst("\\{", "{\"model_name\": \"another\", "));
-        assertEquals(5, Explainer.read(adapted).features(), "what changes no code may be written there");
+        assertEquals(5, Formats.read(adapted).features(), "what changes no code may be written there");
     }
 
     private void assertRefused(Path named, String words, String what) {
-        String message =
-                String.valueOf(assertThrows(ExplainerFormatException.class, () -> Explainer.read(adapted), what)
-                        .getMessage());
+        String message = String.valueOf(assertThrows(ExplainerFormatException.class, () -> Formats.read(adapted), what)
+                .getMessage());
         assertTrue(message.contains(named.toString()) && message.contains(words), () -> what + ": " + message);
     }
 }

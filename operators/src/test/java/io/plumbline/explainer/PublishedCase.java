@@ -17,7 +17,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** An explainer as its own library saved it, with what that library computed; see the README of {@code explainers/}. */
-record PublishedCase(Path folder, JsonNode json) {
+public record PublishedCase(Path folder, JsonNode json) {
 
     static final Path ROOT = root();
 
@@ -32,7 +32,7 @@ record PublishedCase(Path folder, JsonNode json) {
         }
     }
 
-    static PublishedCase named(String name) {
+    public static PublishedCase named(String name) {
         return of(ROOT.resolve(name));
     }
 
@@ -53,7 +53,7 @@ record PublishedCase(Path folder, JsonNode json) {
         return !json.get("expect").asText().equals("refuse");
     }
 
-    Path explainer() {
+    public Path explainer() {
         return folder.resolve(json.get("explainer").asText());
     }
 

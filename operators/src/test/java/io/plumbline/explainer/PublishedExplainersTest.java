@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.io.IOException;
@@ -37,7 +38,7 @@ class PublishedExplainersTest {
     @ParameterizedTest
     @MethodSource("read")
     void codesReconstructionsAndFvuAreThoseOfTheLibrary(PublishedCase published) throws IOException {
-        Explainer explainer = Explainer.read(published.explainer(), published.options());
+        Explainer explainer = Formats.read(published.explainer(), published.options());
         Matrix activations = published.activations();
         SparseCodes codes = explainer.encoder().encode(activations);
         assertCodes(published, codes.toDense());
@@ -52,8 +53,8 @@ class PublishedExplainersTest {
     @ParameterizedTest
     @MethodSource("read")
     void sizesAreKnownBeforeWeightsAreRead(PublishedCase published) throws IOException {
-        Explainer explainer = Explainer.read(published.explainer(), published.options());
-        ExplainerShape shape = Explainer.shape(published.explainer(), published.options());
+        Explainer explainer = Formats.read(published.explainer(), published.options());
+        ExplainerShape shape = Formats.shape(published.explainer(), published.options());
         assertEquals(explainer.inputWidth(), shape.inputWidth());
         assertEquals(explainer.targetWidth(), shape.targetWidth());
         assertEquals(explainer.features(), shape.features());
@@ -79,7 +80,7 @@ class PublishedExplainersTest {
             })
     void errorsAreThoseOfTheRowsThatTheDecoderWrites(String name) throws IOException {
         PublishedCase published = PublishedCase.named(name);
-        Explainer explainer = Explainer.read(published.explainer());
+        Explainer explainer = Formats.read(published.explainer());
         Matrix activations = published.activations();
         DecoderSpace space = explainer.space();
         assertTrue(!space.isPlain() && !space.describe().isEmpty());
@@ -93,17 +94,18 @@ class PublishedExplainersTest {
     @ParameterizedTest
     @MethodSource("read")
     void anAdaptedDecoderIsReadBackAndNoCodeMoves(PublishedCase published) throws IOException {
-        Explainer explainer = Explainer.read(published.explainer(), published.options());
+        Explainer explainer = Formats.read(published.explainer(), published.options());
         if (explainer.origin().notRefitted() != null) {
             assertThrows(
                     ExplainerFormatException.class,
-                    () -> explainer.writeAdapted(explainer.decoder(), DType.F32, Map.of(), scratch.resolve("no")));
+                    () -> Formats.writeAdapted(
+                            explainer, explainer.decoder(), DType.F32, Map.of(), scratch.resolve("no")));
             return;
         }
         Decoder adapted = moved(explainer.decoder());
         Path out = scratch.resolve("adapted");
-        explainer.writeAdapted(adapted, DType.F32, Map.of("plumbline.parent", "abc"), out);
-        Explainer back = Explainer.read(out);
+        Formats.writeAdapted(explainer, adapted, DType.F32, Map.of("plumbline.parent", "abc"), out);
+        Explainer back = Formats.read(out);
         assertEquals(explainer.architecture(), back.architecture());
         Matrix activations = published.activations();
         Matrix expected = explainer.encoder().encode(activations).toDense();
@@ -151,8 +153,8 @@ class PublishedExplainersTest {
     @Test
     void theFileOfALayerStandsForItsSet() throws IOException {
         PublishedCase published = PublishedCase.named("circuit_tracer_topk");
-        Explainer byPath = Explainer.read(published.explainer().resolve("layer_1.safetensors"));
-        Explainer byOption = Explainer.read(published.explainer(), published.options());
+        Explainer byPath = Formats.read(published.explainer().resolve("layer_1.safetensors"));
+        Explainer byOption = Formats.read(published.explainer(), published.options());
         assertEquals(byOption.decoder(), byPath.decoder());
         Matrix rows = Matrix.identity(byOption.inputWidth());
         assertEquals(byOption.encoder().encode(rows), byPath.encoder().encode(rows));
@@ -168,7 +170,7 @@ class PublishedExplainersTest {
     }
 
     private static String refusal(Path path, ExplainerOptions options) {
-        return String.valueOf(assertThrows(ExplainerFormatException.class, () -> Explainer.read(path, options))
+        return String.valueOf(assertThrows(ExplainerFormatException.class, () -> Formats.read(path, options))
                 .getMessage());
     }
 

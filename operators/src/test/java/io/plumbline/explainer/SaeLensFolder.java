@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.SplittableRandom;
 
 /** A SAELens folder made up for a test: 3 inputs, 5 features, values exact in float32. */
-final class SaeLensFolder {
+public final class SaeLensFolder {
 
-    static final int INPUTS = 3;
+    public static final int INPUTS = 3;
     static final int FEATURES = 5;
 
     final Map<String, String> config = new LinkedHashMap<>();
@@ -31,35 +31,35 @@ final class SaeLensFolder {
         config.put("apply_b_dec_to_input", "false");
     }
 
-    static SaeLensFolder autoencoder(String architecture) {
+    public static SaeLensFolder autoencoder(String architecture) {
         return new SaeLensFolder(INPUTS).with("architecture", "\"" + architecture + "\"");
     }
 
-    static SaeLensFolder transcoder(int targets) {
+    public static SaeLensFolder transcoder(int targets) {
         return new SaeLensFolder(targets).with("architecture", "\"transcoder\"").with("d_out", "" + targets);
     }
 
-    SaeLensFolder with(String key, String json) {
+    public SaeLensFolder with(String key, String json) {
         config.put(key, json);
         return this;
     }
 
-    SaeLensFolder without(String key) {
+    public SaeLensFolder without(String key) {
         config.remove(key);
         return this;
     }
 
-    SaeLensFolder tensor(String name, Matrix matrix) {
+    public SaeLensFolder tensor(String name, Matrix matrix) {
         tensors.put(name, matrix);
         return this;
     }
 
-    SaeLensFolder as(DType other) {
+    public SaeLensFolder as(DType other) {
         dtype = other;
         return this;
     }
 
-    Matrix tensor(String name) {
+    public Matrix tensor(String name) {
         Matrix matrix = tensors.get(name);
         if (matrix == null) {
             throw new IllegalStateException(name);
@@ -77,7 +77,7 @@ final class SaeLensFolder {
         return json.append("\n}\n").toString();
     }
 
-    Path writeTo(Path directory) throws IOException {
+    public Path writeTo(Path directory) throws IOException {
         Files.createDirectories(directory);
         Files.writeString(directory.resolve("cfg.json"), json());
         SafetensorsWriter writer = SafetensorsWriter.create().metadata("format", "pt");
@@ -92,7 +92,7 @@ final class SaeLensFolder {
         return directory;
     }
 
-    static Matrix random(SplittableRandom random, int rows, int columns) {
+    public static Matrix random(SplittableRandom random, int rows, int columns) {
         double[] values = new double[rows * columns];
         for (int i = 0; i < values.length; i++) {
             values[i] = (float) random.nextDouble(-1, 1);

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import java.io.IOException;
@@ -20,7 +21,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SaeLensRefusalTest {
 
     private static final String SUPPORTED =
-            "supported: standard, topk, jumprelu, gated, abstopk, matching_pursuit, transcoder, skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder";
+            "supported: standard, topk, jumprelu, gated, abstopk, matching_pursuit, transcoder, skip_transcoder, "
+                    + "jumprelu_transcoder, jumprelu_skip_transcoder";
 
     @TempDir
     Path folder;
@@ -172,7 +174,7 @@ class SaeLensRefusalTest {
                 "\uFEFF"
                         + written.replaceFirst(
                                 "\\{", "{\"final_mse\": NaN, \"l\": [Infinity, -Infinity], \"d_in\": 17,"));
-        assertEquals(3, Explainer.read(directory).inputWidth());
+        assertEquals(3, Formats.read(directory).inputWidth());
     }
 
     @Test
@@ -185,9 +187,9 @@ class SaeLensRefusalTest {
                 "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false}"
                         .formatted(width, features));
         long weights = 4L * width * features;
-        String header =
-                "{\"W_enc\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[0,%d]},\"W_dec\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[%d,%d]}}"
-                        .formatted(width, features, weights, features, width, weights, 2 * weights);
+        String header = ("{\"W_enc\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[0,%d]},"
+                        + "\"W_dec\":{\"dtype\":\"F32\",\"shape\":[%d,%d],\"data_offsets\":[%d,%d]}}")
+                .formatted(width, features, weights, features, width, weights, 2 * weights);
         try (RandomAccessFile sparse = new RandomAccessFile(
                 directory.resolve("sae_weights.safetensors").toFile(), "rw")) {
             sparse.writeLong(Long.reverseBytes(header.length()));
@@ -206,7 +208,7 @@ class SaeLensRefusalTest {
     }
 
     private static void refusedFolder(Path directory, String message) {
-        ExplainerFormatException e = assertThrows(ExplainerFormatException.class, () -> Explainer.read(directory));
+        ExplainerFormatException e = assertThrows(ExplainerFormatException.class, () -> Formats.read(directory));
         String said = String.valueOf(e.getMessage());
         assertTrue(said.startsWith(directory.toString()), said);
         assertTrue(said.contains(message), said);

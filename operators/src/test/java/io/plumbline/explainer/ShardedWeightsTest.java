@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
@@ -45,25 +46,24 @@ class ShardedWeightsTest {
     @ValueSource(strings = {"model", "sae_weights"})
     void shardsAreReadAndAdaptedAsTheWholeIs(String name) throws IOException {
         shard(name, 0);
-        Explainer whole = Explainer.read(published);
+        Explainer whole = Formats.read(published);
         for (Path path : List.of(folder, folder.resolve("cfg.json"))) {
-            Explainer shards = Explainer.read(path);
+            Explainer shards = Formats.read(path);
             assertEquals(whole.decoder().sha256(), shards.decoder().sha256());
-            assertEquals(
-                    Explainer.shape(published, ExplainerOptions.NONE), Explainer.shape(path, ExplainerOptions.NONE));
+            assertEquals(Formats.shape(published, ExplainerOptions.NONE), Formats.shape(path, ExplainerOptions.NONE));
         }
         Path out = folder.resolve("adapted");
-        Explainer.read(folder).writeAdapted(whole.decoder(), DType.F32, Map.of(), out);
+        Formats.writeAdapted(Formats.read(folder), whole.decoder(), DType.F32, Map.of(), out);
         assertTrue(Files.isRegularFile(out.resolve(WHOLE)));
-        assertEquals(whole.decoder().sha256(), Explainer.read(out).decoder().sha256());
+        assertEquals(whole.decoder().sha256(), Formats.read(out).decoder().sha256());
     }
 
     @Test
     void oneOfTheShardsOrTheirIndexMayBePointedAt() throws IOException {
         shard("sae_weights", 0);
-        String sha256 = Explainer.read(published).decoder().sha256();
+        String sha256 = Formats.read(published).decoder().sha256();
         for (String name : List.of("sae_weights-00002-of-00002.safetensors", WHOLE + ".index.json")) {
-            assertEquals(sha256, Explainer.read(folder.resolve(name)).decoder().sha256());
+            assertEquals(sha256, Formats.read(folder.resolve(name)).decoder().sha256());
         }
     }
 
@@ -94,13 +94,13 @@ class ShardedWeightsTest {
             Files.write(folder.resolve(name), kept);
         }
         Path gone = Files.createSymbolicLink(folder.resolve("gone"), Path.of("nowhere"));
-        String message = assertThrows(ExplainerFormatException.class, () -> Explainer.read(gone))
+        String message = assertThrows(ExplainerFormatException.class, () -> Formats.read(gone))
                 .getMessage();
         assertTrue(String.valueOf(message).contains("is a link to nowhere"), message);
     }
 
     private void assertRefused(String words) {
-        String message = assertThrows(ExplainerFormatException.class, () -> Explainer.read(folder))
+        String message = assertThrows(ExplainerFormatException.class, () -> Formats.read(folder))
                 .getMessage();
         assertTrue(String.valueOf(message).contains(words), message);
     }

@@ -4,7 +4,7 @@ package io.plumbline.moments;
 class EncodedSampleLawsTest extends RowSampleLawsTest {
 
     @Override
-    void merge(RowSample sample, RowSample other) {
+    public void merge(RowSample sample, RowSample other) {
         other.encode(150).forEach(sample::mergeEncoded);
     }
 }

@@ -13,25 +13,25 @@ import org.junit.jupiter.params.provider.ValueSource;
  *
  * @param <A> the thing that accumulates
  */
-abstract class MergeableLaws<A> {
+public abstract class MergeableLaws<A> {
 
-    static final int DIMENSION = 5;
+    public static final int DIMENSION = 5;
 
     /** Rows with a place in the stream: where they were read names them, however they are cut into batches. */
-    record Batch(int firstRow, Matrix rows) {
+    public record Batch(int firstRow, Matrix rows) {
         Batch part(int from, int to) {
             return new Batch(firstRow + from, rows.rowRange(from, to));
         }
     }
 
-    abstract A empty();
+    public abstract A empty();
 
-    abstract void add(A accumulator, Batch batch);
+    public abstract void add(A accumulator, Batch batch);
 
-    abstract void merge(A accumulator, A other);
+    public abstract void merge(A accumulator, A other);
 
     /** Returns a value that {@code equals} another one if and only if both saw the same rows. */
-    abstract Object snapshot(A accumulator);
+    public abstract Object snapshot(A accumulator);
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})

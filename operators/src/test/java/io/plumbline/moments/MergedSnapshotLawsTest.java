@@ -4,7 +4,7 @@ package io.plumbline.moments;
 class MergedSnapshotLawsTest extends SecondMomentLawsTest {
 
     @Override
-    void merge(SecondMomentAccumulator accumulator, SecondMomentAccumulator other) {
+    public void merge(SecondMomentAccumulator accumulator, SecondMomentAccumulator other) {
         accumulator.merge(other.snapshot());
     }
 }

@@ -6,12 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.ActivationRecord;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.ActivationRecord;
+import io.plumbline.records.MomentClaim;
+import io.plumbline.records.MomentRecord;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.KnownHeaders;
-import io.plumbline.wire.MomentClaim;
-import io.plumbline.wire.MomentRecord;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -5,12 +5,12 @@ import java.util.List;
 class RowSampleLawsTest extends MergeableLaws<RowSample> {
 
     @Override
-    RowSample empty() {
+    public RowSample empty() {
         return RowSample.ofCapacity(16);
     }
 
     @Override
-    void add(RowSample sample, Batch batch) {
+    public void add(RowSample sample, Batch batch) {
         for (int i = 0; i < batch.rows().rows(); i++) {
             float[] activation = new float[DIMENSION];
             for (int j = 0; j < DIMENSION; j++) {
@@ -27,12 +27,12 @@ class RowSampleLawsTest extends MergeableLaws<RowSample> {
     }
 
     @Override
-    void merge(RowSample sample, RowSample other) {
+    public void merge(RowSample sample, RowSample other) {
         sample.merge(other);
     }
 
     @Override
-    Object snapshot(RowSample sample) {
+    public Object snapshot(RowSample sample) {
         return sample.rows().stream()
                 .map(row -> List.of(row.hash(), row.request(), List.of(boxed(row.activation()))))
                 .toList();

@@ -6,22 +6,22 @@ import java.util.List;
 class SecondMomentLawsTest extends MergeableLaws<SecondMomentAccumulator> {
 
     @Override
-    SecondMomentAccumulator empty() {
+    public SecondMomentAccumulator empty() {
         return SecondMomentAccumulator.ofDimension(DIMENSION);
     }
 
     @Override
-    void add(SecondMomentAccumulator accumulator, Batch batch) {
+    public void add(SecondMomentAccumulator accumulator, Batch batch) {
         accumulator.add(batch.rows());
     }
 
     @Override
-    void merge(SecondMomentAccumulator accumulator, SecondMomentAccumulator other) {
+    public void merge(SecondMomentAccumulator accumulator, SecondMomentAccumulator other) {
         accumulator.merge(other);
     }
 
     @Override
-    Object snapshot(SecondMomentAccumulator accumulator) {
+    public Object snapshot(SecondMomentAccumulator accumulator) {
         SecondMoment moment = accumulator.snapshot();
         return List.of(moment.rows(), Arrays.stream(moment.state()).boxed().toList());
     }

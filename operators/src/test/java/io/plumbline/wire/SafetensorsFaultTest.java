@@ -151,7 +151,8 @@ class SafetensorsFaultTest {
         refused(
                 Fault.SHAPE_AGAINST_BYTES,
                 Blobs.of(object(entry("W_dec", "F32", "[768, 16384]", 0, 50331644)), 0),
-                "tensor \"W_dec\": shape [768, 16384] of F32 needs 50331648 bytes, data_offsets span 50331644 (at byte 9)");
+                "tensor \"W_dec\": shape [768, 16384] of F32 needs 50331648 bytes, "
+                        + "data_offsets span 50331644 (at byte 9)");
         refused(Fault.SHAPE_AGAINST_BYTES, Blobs.of(object(entry("a", "F32", "[1]", 8, 4)), 8), "span -4");
     }
 

@@ -1,6 +1,7 @@
 package io.plumbline.wire;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.MomentTile;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -10,23 +11,23 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** A moment record before it is written, whose parts a test can change. */
-final class SentMoment {
+public final class SentMoment {
 
     private static final Pattern SHAPED = Pattern.compile("(\\w+) \\[([\\d, ]+)]");
 
-    final Matrix rows;
-    final double[] state;
+    public final Matrix rows;
+    public final double[] state;
     int requests = 3;
-    int byToken = 4;
-    int byNorm = 5;
-    DType dtype = DType.F64;
+    public int byToken = 4;
+    public int byNorm = 5;
+    public DType dtype = DType.F64;
     DType sampleType = DType.F32;
-    double largestNorm;
-    double maskNorm;
-    long[] hashes = {};
-    long[] requestsOfRows = {};
-    long[] times = {};
-    final List<float[]> sampled = new ArrayList<>();
+    public double largestNorm;
+    public double maskNorm;
+    public long[] hashes = {};
+    public long[] requestsOfRows = {};
+    public long[] times = {};
+    public final List<float[]> sampled = new ArrayList<>();
 
     private SentMoment(Matrix rows) {
         this.rows = rows;
@@ -48,7 +49,7 @@ final class SentMoment {
     }
 
     /** Returns the moment of rows of small integers. */
-    static SentMoment ofRows(int count, int sampleRows, int width) {
+    public static SentMoment ofRows(int count, int sampleRows, int width) {
         SplittableRandom random = new SplittableRandom(count);
         Matrix rows = Matrix.zeros(count, width);
         for (int i = 0; i < rows.values().length; i++) {
@@ -60,14 +61,14 @@ final class SentMoment {
     }
 
     /** Returns a moment of masked rows alone. */
-    static SentMoment masked(int width) {
+    public static SentMoment masked(int width) {
         SentMoment sent = new SentMoment(Matrix.zeros(0, width));
         sent.requests = 0;
         return sent;
     }
 
     /** Returns a moment that a model may give. */
-    static SentMoment honest(SplittableRandom random) {
+    public static SentMoment honest(SplittableRandom random) {
         int width = 1 + random.nextInt(12);
         Matrix rows = Matrix.zeros(1 + random.nextInt(random.nextBoolean() ? 4 : 400), width);
         double scale = Math.scalb(1.0, random.nextInt(-40, 20));
@@ -113,16 +114,16 @@ final class SentMoment {
     }
 
     /** Returns where an entry of the moment is in the state. */
-    int at(int i, int j) {
+    public int at(int i, int j) {
         return rows.columns() + i * (i + 1) / 2 + j;
     }
 
-    byte[] blob() {
+    public byte[] blob() {
         return writer("").toBytes();
     }
 
     /** Returns the blob with one tensor of zeros in another shape, {@code "I64 [3]"}, or without it, {@code "-"}. */
-    byte[] blobWith(String name, String tensor) {
+    public byte[] blobWith(String name, String tensor) {
         SafetensorsWriter writer = writer(name);
         Matcher shaped = SHAPED.matcher(tensor);
         if (shaped.matches()) {
@@ -136,7 +137,7 @@ final class SentMoment {
         return writer.toBytes();
     }
 
-    byte[] blobWithLong(String name, long value) {
+    public byte[] blobWithLong(String name, long value) {
         return writer(name).addLongs(name, value).toBytes();
     }
 

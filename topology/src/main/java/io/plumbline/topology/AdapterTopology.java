@@ -1,6 +1,6 @@
 package io.plumbline.topology;
 
-import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdapterTask;
 import io.plumbline.topology.adaptation.PublishedCandidates;

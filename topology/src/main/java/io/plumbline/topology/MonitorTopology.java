@@ -1,8 +1,9 @@
 package io.plumbline.topology;
 
-import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.moments.RequestProjection;
+import io.plumbline.causal.BehaviourProbe;
+import io.plumbline.causal.DownstreamSettings;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.requests.RequestProjection;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -19,14 +20,13 @@ import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
+import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.GroupPartitioner;
-import io.plumbline.topology.windows.RequestTotalling;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
-import io.plumbline.wire.MomentRecord;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;

@@ -1,7 +1,7 @@
 package io.plumbline.topology;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBlob;
+import io.plumbline.records.ActivationBlob;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.SafetensorsWriter;

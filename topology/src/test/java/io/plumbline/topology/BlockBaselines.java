@@ -1,10 +1,11 @@
 package io.plumbline.topology;
 
-import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
-import io.plumbline.wire.ActivationFile;
-import io.plumbline.wire.TargetBlock;
+import io.plumbline.explainer.formats.Formats;
+import io.plumbline.records.ActivationFile;
+import io.plumbline.records.TargetBlock;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +20,7 @@ final class BlockBaselines {
     /** Writes a file for each block, of rank 4, into a new folder. */
     static void write(Path ofCase, Path folder) throws IOException {
         Files.createDirectory(folder);
-        for (Explainer block : Explainer.readBlocks(ofCase.resolve("explainer"), ExplainerOptions.NONE)) {
+        for (Explainer block : Formats.readBlocks(ofCase.resolve("explainer"), ExplainerOptions.NONE)) {
             BaselineBuilder builder = BaselineBuilder.of(block, List.of(4), List.of());
             TargetBlock target = Objects.requireNonNull(block.block());
             try (ActivationFile dump = ActivationFile.openBlock(ofCase.resolve("blocks.safetensors"), target)) {

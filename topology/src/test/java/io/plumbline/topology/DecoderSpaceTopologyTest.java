@@ -5,22 +5,23 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.MomentRecordWriter;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.PipelineMeters;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.MomentRecord;
-import io.plumbline.wire.MomentRecordWriter;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -58,7 +59,7 @@ class DecoderSpaceTopologyTest {
                 JSON.readTree(CASES.resolve(name).resolve("case.json").toFile());
         Path path =
                 CASES.resolve(name).resolve(published.get("explainer").asText()).toAbsolutePath();
-        Explainer explainer = Explainer.read(path);
+        Explainer explainer = Formats.read(path);
         Matrix activations;
         Matrix targets;
         try (Safetensors io = Safetensors.open(CASES.resolve(name).resolve("io.safetensors"))) {

@@ -1,10 +1,10 @@
 package io.plumbline.topology;
 
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.explainer.formats.Formats;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
@@ -36,8 +36,7 @@ public final class FiringFolder {
                     .addVector("b_dec", DType.F32, new double[WatchedFolder.WIDTH]);
         }
         raised.writeTo(weights);
-        BaselineBuilder builder =
-                BaselineBuilder.of(Explainer.read(folder.resolve("explainer")), List.of(4), List.of());
+        BaselineBuilder builder = BaselineBuilder.of(Formats.read(folder.resolve("explainer")), List.of(4), List.of());
         for (int record = 0; record < 4 * WatchedFolder.RECORDS; record++) {
             builder.add(new ActivationBatch(WatchedFolder.quiet(-1 - record), null, null));
         }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
-import io.plumbline.wire.MomentTile;
+import io.plumbline.records.MomentTile;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

@@ -265,8 +265,8 @@ class SwapModesTest {
         assertEquals(2, report.version());
         assertTrue(
                 report.reason()
-                        .contains(
-                                "in 2 of the 3 windows after its swap, FVU 0.5000 against 0.2500 in the last, KL 0.7500 against 0.5000"),
+                        .contains("in 2 of the 3 windows after its swap, FVU 0.5000 against 0.2500 in the last, "
+                                + "KL 0.7500 against 0.5000"),
                 report.reason());
         assertEquals(trained().sha256(), decoders().get(1).decoder().sha256());
         long hour = Duration.ofHours(1).toMillis();

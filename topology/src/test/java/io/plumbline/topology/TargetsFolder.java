@@ -1,11 +1,12 @@
 package io.plumbline.topology;
 
-import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -59,7 +60,7 @@ public final class TargetsFolder {
         Path explainer = Files.createDirectories(folder.resolve("explainer"));
         writeExplainer(explainer);
         Path baselines = Files.createDirectories(folder.resolve("baselines"));
-        List<Explainer> blocks = Explainer.readBlocks(explainer, ExplainerOptions.NONE);
+        List<Explainer> blocks = Formats.readBlocks(explainer, ExplainerOptions.NONE);
         for (int target = 0; target < LAYERS; target++) {
             BaselineBuilder baseline = BaselineBuilder.of(blocks.get(target), List.of(4), List.of());
             for (int record = 0; record < 4 * WatchedFolder.RECORDS; record++) {

@@ -1,14 +1,15 @@
 package io.plumbline.topology;
 
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.calibration.Provenance;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.baseline.Provenance;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -79,7 +80,7 @@ public final class WatchedFolder {
             Path folder, String bootstrapServers, String window, String more, String adaptation, List<String> sites)
             throws IOException {
         writeExplainer(Files.createDirectories(folder.resolve("explainer")));
-        Explainer explainer = Explainer.read(folder.resolve("explainer"));
+        Explainer explainer = Formats.read(folder.resolve("explainer"));
         BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(4), List.of());
         for (int record = 0; record < 4 * RECORDS; record++) {
             baseline.add(new ActivationBatch(quiet(-1 - record), null, null));

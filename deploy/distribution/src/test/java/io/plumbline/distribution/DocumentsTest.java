@@ -8,7 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.cli.Markdown;
-import io.plumbline.topology.cli.Plumbline;
+import io.plumbline.topology.operate.Plumbline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

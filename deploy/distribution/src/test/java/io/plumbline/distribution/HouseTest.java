@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -27,9 +28,13 @@ class HouseTest {
 
     private static final String OURS = "io.plumbline";
     private static final int COLUMNS = 120;
+    private static final int MOST_FILES = 40;
 
-    /** A line that is a comment and nothing else. */
-    private static final Pattern COMMENT = Pattern.compile("\\s*(//|/?\\*)");
+    /** A row of the map of packages; the root has no name. */
+    private static final Pattern MAP_ROW = Pattern.compile("\\| (?:`([a-z.]+)`|\\(root\\)) \\|");
+
+    /** Begins and ends a text block. */
+    private static final String QUOTES = "\"".repeat(3);
 
     /** A javadoc whose first word leans on something that the reader of an index does not see. */
     private static final Pattern LEANING = Pattern.compile("/\\*\\*\\s+(\\*\\s+)?(The same|"
@@ -46,21 +51,25 @@ class HouseTest {
             "linalg",
             "linalg.eigenspace",
             "wire",
+            "records",
             "moments",
+            "requests",
             "explainer",
-            "activity",
+            "explainer.formats",
             "geometry",
             "refit",
             "adaptation",
-            "attribution",
-            "calibration",
-            "behaviour",
-            "downstream",
+            "judgement",
+            "features",
+            "baseline",
+            "causal",
+            "causal.heads",
             "toy",
             "fixtures",
             "topology.kafka",
             "topology.ingest",
             "topology.progress",
+            "topology.panes",
             "topology.windows",
             "topology.report",
             "topology.assessment",
@@ -74,10 +83,11 @@ class HouseTest {
             "topology.console",
             "topology.runtime",
             "topology.cli",
+            "topology.operate",
             "demo",
             "benchmarks.operators",
             "benchmarks",
-            "causal");
+            "causal.commands");
 
     private static final List<String> MODULES = List.of(
             "operators",
@@ -138,13 +148,57 @@ class HouseTest {
     }
 
     @Test
-    void linesOfCommentsHaveAtMost120Columns() throws IOException {
+    void noPackageHasMoreThan40Files() throws IOException {
+        Map<String, Long> large = new TreeMap<>();
+        for (String module : MODULES) {
+            try (var folders = Files.walk(Repository.path(module, "src", "main", "java"))) {
+                for (Path folder : folders.filter(HouseTest::hasCode).toList()) {
+                    try (var files = Files.list(folder)) {
+                        long count = files.filter(Files::isRegularFile).count();
+                        if (count > MOST_FILES) {
+                            large.put(folder.toString(), count);
+                        }
+                    }
+                }
+            }
+        }
+        assertEquals(Map.of(), large);
+    }
+
+    @Test
+    void theMapOfContributingNamesPackagesInThisOrder() throws IOException {
+        List<String> named = new ArrayList<>();
+        String prefix = "";
+        for (String line : Files.readAllLines(Repository.path("CONTRIBUTING.md"))) {
+            prefix = line.startsWith("`topology` is the application") ? "topology." : prefix;
+            if (line.startsWith("| beside them")) {
+                break;
+            }
+            Matcher row = MAP_ROW.matcher(line);
+            if (row.lookingAt()) {
+                named.add(row.group(1) == null ? "topology" : prefix + row.group(1));
+            }
+        }
+        assertTrue(named.size() > 30, named.toString());
+        List<String> elsewhere = List.of("causal.heads", "toy", "fixtures", "demo", "causal.commands");
+        assertEquals(
+                ORDER.stream()
+                        .filter(room -> !elsewhere.contains(room) && !room.startsWith("benchmarks"))
+                        .toList(),
+                named);
+    }
+
+    @Test
+    void linesHaveAtMost120ColumnsButForTextBlocks() throws IOException {
         List<String> tooLong = new ArrayList<>();
         for (Path file : sources()) {
+            boolean inBlock = false;
             for (String line : Files.readAllLines(file)) {
-                if (COMMENT.matcher(line).lookingAt() && line.length() > COLUMNS) {
+                boolean edge = line.contains(QUOTES);
+                if (line.length() > COLUMNS && !inBlock && !edge) {
                     tooLong.add(file.getFileName() + ": " + line.strip());
                 }
+                inBlock ^= edge && line.indexOf(QUOTES) == line.lastIndexOf(QUOTES);
             }
         }
         assertEquals(List.of(), tooLong);

@@ -26,9 +26,8 @@ class ServiceClassPathIT {
         Set<String> jars = jars(SERVICE);
         assertTrue(jars.stream().anyMatch(jar -> jar.startsWith("kafka-streams-")), jars.toString());
         Set<String> foreign = jars.stream()
-                .filter(
-                        jar -> jar.matches(
-                                "(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|jna|onnxruntime|plumbline-(fixtures|demo|benchmarks|kernel-benchmarks|downstream|causal)).*"))
+                .filter(jar -> jar.matches("(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|jna|onnxruntime|"
+                        + "plumbline-(fixtures|demo|benchmarks|kernel-benchmarks|downstream|causal)).*"))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(Set.of(), foreign);
     }

@@ -48,8 +48,8 @@ import org.jspecify.annotations.Nullable;
  * that passed or failed the gate, as the paper prints it and as {@code auto} searches.
  *
  * <p>Arguments: {@code gpt2}, {@code pythia} or {@code small}; then {@code paper}, {@code auto} or both; then how many
- * rounds, or {@code heap} for the smallest heap in which one adaptation runs; then a CSV file; then, if wished, a folder
- * where the trained decoder's directions are kept between runs.
+ * rounds, or {@code heap} for the smallest heap in which one adaptation runs; then a CSV file; then, if wished, a
+ * folder where the trained decoder's directions are kept between runs.
  */
 public final class AdaptationBenchmark {
 

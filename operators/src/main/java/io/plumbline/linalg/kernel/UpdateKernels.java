@@ -4,8 +4,8 @@ import java.lang.reflect.InvocationTargetException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Chooses the {@link UpdateKernel} of this process by a fixed rule, so that the last bits of a sum are the same on every
- * start of the same machine.
+ * Chooses the {@link UpdateKernel} of this process by a fixed rule, so that the last bits of a sum are the same on
+ * every start of the same machine.
  *
  * <p>The vector kernel is taken where the module {@value #MODULE} is there and the processor's vectors have a width
  * that it is fast with, see {@link VectorTiles#of}; otherwise the plain loops are taken. The system property

@@ -51,8 +51,8 @@ enum VectorTiles {
     /**
      * Returns the shape for vectors of {@code bits} and an {@code architecture} as {@code os.arch} names it.
      *
-     * <p>Vectors of 128 bits are for ARM alone: elsewhere so short ones are those of processors that cannot multiply and
-     * add in one step, which Java then computes number by number, a thousand times slower.
+     * <p>Vectors of 128 bits are for ARM alone: elsewhere so short ones are those of processors that cannot multiply
+     * and add in one step, which Java then computes number by number, a thousand times slower.
      *
      * @throws UnsupportedOperationException if plain loops are faster there, or no strip fits the vectors
      */

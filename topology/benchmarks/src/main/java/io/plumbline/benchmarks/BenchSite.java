@@ -1,15 +1,16 @@
 package io.plumbline.benchmarks;
 
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -109,7 +110,7 @@ final class BenchSite {
                 {"architecture": %s, "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
                  "normalize_activations": "none"}
                 """.formatted(architecture, decoder.columns(), decoder.rows()));
-        Explainer explainer = Explainer.read(files);
+        Explainer explainer = Formats.read(files);
         BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(rank), List.of());
         for (Matrix rows : clean) {
             builder.add(new ActivationBatch(rows, null, null));

@@ -2,7 +2,7 @@ package io.plumbline.benchmarks;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMomentAccumulator;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStream;

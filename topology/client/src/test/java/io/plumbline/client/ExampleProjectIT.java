@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.Repository;
@@ -61,7 +61,7 @@ class ExampleProjectIT {
             client.createTopic("decoders", 1, Map.of("cleanup.policy", "compact"));
             WatchedFolder.create(folder, broker.bootstrapServers());
             Path explainer = folder.resolve("explainer");
-            Decoder trained = Explainer.read(explainer).decoder();
+            Decoder trained = Formats.read(explainer).decoder();
             Decoder adapted = new Decoder(trained.weights(), new double[trained.dimension()]);
             client.send(DecoderRecords.of("decoders", "encoder.layer.2", 3, trained.sha256(), adapted));
             Process example = new ProcessBuilder(

@@ -59,7 +59,8 @@ final class BytePairs {
                 || cutting.path("add_prefix_space").asBoolean()
                 || !json.path("normalizer").isNull()) {
             throw new IllegalArgumentException(
-                    "%s: a %s model cut by %s; expected BPE cut by ByteLevel, without a prefix space or a normalizer, as GPT-2 has"
+                    ("%s: a %s model cut by %s; expected BPE cut by ByteLevel, without a prefix space or a normalizer, "
+                                    + "as GPT-2 has")
                             .formatted(
                                     file,
                                     model.path("type").asText(),

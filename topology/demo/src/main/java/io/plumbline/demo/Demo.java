@@ -1,16 +1,16 @@
 package io.plumbline.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.plumbline.calibration.Verdict;
 import io.plumbline.demo.Traffic.Stretch;
 import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.judgement.Verdict;
+import io.plumbline.records.ActivationFile;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
-import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;

@@ -1,12 +1,12 @@
 package io.plumbline.demo;
 
-import io.plumbline.downstream.Logits;
-import io.plumbline.downstream.OnnxHead;
-import io.plumbline.downstream.RequestRows;
-import io.plumbline.downstream.RequestStudy;
+import io.plumbline.causal.heads.Logits;
+import io.plumbline.causal.heads.OnnxHead;
+import io.plumbline.causal.heads.RequestRows;
+import io.plumbline.causal.heads.RequestStudy;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
 import java.io.PrintWriter;
 import java.util.Locale;
 

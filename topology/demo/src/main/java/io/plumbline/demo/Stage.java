@@ -1,7 +1,7 @@
 package io.plumbline.demo;
 
-import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;

@@ -1,7 +1,7 @@
 package io.plumbline.demo;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.adaptation.Outcome;
 import java.util.ArrayList;
 import java.util.List;

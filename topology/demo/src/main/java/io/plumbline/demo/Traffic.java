@@ -1,6 +1,6 @@
 package io.plumbline.demo;
 
-import io.plumbline.wire.ActivationFile;
+import io.plumbline.records.ActivationFile;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.demo.Traffic.Stretch;
 import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.records.ActivationFile;
 import io.plumbline.topology.AlertmanagerServer;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.PrometheusServer;
@@ -13,7 +14,6 @@ import io.plumbline.topology.Webhook;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
-import io.plumbline.wire.ActivationFile;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -90,9 +90,9 @@ class AlertingSoak {
                 assertEquals("critical", drifted.at("/labels/severity").asText());
                 String summary = drifted.at("/annotations/summary").asText();
                 assertTrue(
-                        summary.matches(
-                                SITE
-                                        + " has drifted: \\S+ of the threshold, by \\w+\\. .* gap is (5\\.9|6\\.0)\\d? of at most 8\\..*"),
+                        summary.matches(SITE
+                                + " has drifted: \\S+ of the threshold, by \\w+\\. "
+                                + ".* gap is (5\\.9|6\\.0)\\d? of at most 8\\..*"),
                         summary);
                 assertEquals(
                         "docs/operate/runbook.md#plumblinesitedrifted",

@@ -7,8 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.cli.ExitCodes;
-import io.plumbline.topology.cli.Plumbline;
 import io.plumbline.topology.cli.Shell;
+import io.plumbline.topology.operate.Plumbline;
 import java.io.BufferedReader;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.demo.Traffic.Stretch;
-import io.plumbline.wire.ActivationFile;
+import io.plumbline.records.ActivationFile;
 import java.io.IOException;
 import java.util.List;
 import org.junit.jupiter.api.Test;

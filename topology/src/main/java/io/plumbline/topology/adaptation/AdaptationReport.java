@@ -57,8 +57,8 @@ public record AdaptationReport(
         @JsonPropertyDescription("every candidate with its figures")
         List<CandidateFigures> candidates,
 
-        @JsonPropertyDescription(
-                "what the gate found, test by test, with its figures; `kl_*` where the model was run; null when nothing came to the gate")
+        @JsonPropertyDescription("what the gate found, test by test, with its figures; `kl_*` where the model was run; "
+                + "null when nothing came to the gate")
         @Nullable
         GateVerdict gate,
 

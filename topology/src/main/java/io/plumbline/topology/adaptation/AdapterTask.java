@@ -2,7 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.ServingDecoder;
-import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.ActiveDecoders.Active;
@@ -189,7 +189,9 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             pools.keep(site, part, value);
         } else if (adapter == null) {
             LOG.warn(
-                    "the site does not adapt here, so its request was skipped: site={}\nto have it adapt: adaptation: {mode: propose} or {mode: auto} at the site, in the configuration of this process",
+                    "the site does not adapt here, so its request was skipped: site={}\n"
+                            + "to have it adapt: adaptation: {mode: propose} or {mode: auto} at the site, "
+                            + "in the configuration of this process",
                     Printable.value(site));
         } else if (message instanceof AdaptationMessage.SamplePart) {
             skip(site, "rows of a site with several targets are those of its targets");
@@ -211,7 +213,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     /** Says that a site is not configured here: a monitor that is configured otherwise need not hear it. */
     private static String unknown(String site) {
-        return "site \"%s\" does not adapt here: either it only observes, and adaptation: {mode: propose} (or auto) changes that, or the configuration has no site of that name"
+        return ("site \"%s\" does not adapt here: either it only observes, and adaptation: {mode: "
+                        + "propose} (or auto) changes that, or the configuration has no site of that name")
                 .formatted(site);
     }
 
@@ -367,9 +370,9 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             return without.pooled(rows);
         }
         if (pool.rests(request.windowEndMs(), adapter.cooldown())) {
-            String reason =
-                    "the rows are pooled; the last refit is of the window up to %s, and cooldown allows the next %s after it"
-                            .formatted(Instant.ofEpochMilli(pool.judgedMs()), adapter.cooldown());
+            String reason = ("the rows are pooled; the last refit is of the window up to %s, "
+                            + "and cooldown allows the next %s after it")
+                    .formatted(Instant.ofEpochMilli(pool.judgedMs()), adapter.cooldown());
             return AdapterAnswer.said(adapter.refit().rests(request, reason)).pooled(rows);
         }
         ServingDecoder current = active == null

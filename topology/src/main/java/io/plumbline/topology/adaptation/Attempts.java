@@ -21,9 +21,11 @@ final class Attempts {
     static final int MOST = 3;
 
     /** Says that a request was begun that often. */
-    static final String GIVEN_UP =
-            "begun %d times and interrupted each time; given up and its rows dropped, so that the next request is answered. A refit must be shorter than max.poll.interval.ms and than transaction.timeout.ms of the adapter: raise both, or lower adaptation.pooled_rows and sample.rows"
-                    .formatted(MOST);
+    static final String GIVEN_UP = ("begun %d times and interrupted each time; given up and its rows dropped, "
+                    + "so that the next request is answered. A refit must be shorter than max.poll.interval.ms and "
+                    + "than transaction.timeout.ms of the adapter: raise both, "
+                    + "or lower adaptation.pooled_rows and sample.rows")
+            .formatted(MOST);
 
     private static final int REMEMBERED = 256;
 

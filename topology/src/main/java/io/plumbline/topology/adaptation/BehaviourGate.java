@@ -1,10 +1,10 @@
 package io.plumbline.topology.adaptation;
 
 import io.plumbline.adaptation.BehaviourJudge;
-import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
-import io.plumbline.moments.WholeRequests;
+import io.plumbline.requests.WholeRequests;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;

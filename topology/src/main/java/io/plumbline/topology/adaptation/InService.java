@@ -50,7 +50,8 @@ final class InService {
             if (versionOf(read) < version) {
                 // Readers have what is on the topic, whatever we once wrote there.
                 LOG.warn(
-                        "a published version cannot be read from the decoders topic; the newest that can is taken: site={} version={} read_version={}",
+                        "a published version cannot be read from the decoders topic; the newest that can is taken: "
+                                + "site={} version={} read_version={}",
                         Printable.value(site),
                         version,
                         versionOf(read));

@@ -2,7 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
-import io.plumbline.moments.WholeRequests;
+import io.plumbline.requests.WholeRequests;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,6 +1,6 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.moments.WholeRequests;
+import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.RequestPart;
 import io.plumbline.wire.Printable;
@@ -61,7 +61,8 @@ public final class RequestPool {
                 }
             } catch (IllegalArgumentException e) {
                 LOG.warn(
-                        "a stored part holds no whole requests and is left out: site={} window_end={} part={} reason={}",
+                        "a stored part holds no whole requests and is left out: "
+                                + "site={} window_end={} part={} reason={}",
                         Printable.value(site),
                         Instant.ofEpochMilli(part.endMs()),
                         part.index(),

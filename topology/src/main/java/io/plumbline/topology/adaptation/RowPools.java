@@ -1,7 +1,7 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.AdaptationMessage;

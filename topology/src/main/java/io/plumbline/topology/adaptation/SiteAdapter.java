@@ -1,7 +1,7 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.causal.BehaviourProbe;
+import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;

@@ -11,11 +11,11 @@ import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.moments.CleanRequests;
-import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.refit.Reconstruction;
+import io.plumbline.requests.CleanRequests;
+import io.plumbline.requests.DistinctRequests;
 import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.AdaptationMessage;
@@ -115,7 +115,8 @@ final class SiteRefit {
             return AdapterAnswer.said(answer(
                     request,
                     Outcome.POOLED,
-                    "%s%s, expected at least %d, %d of them to judge on: too few, the rows wait for those of the next drifted window"
+                    ("%s%s, expected at least %d, %d of them to judge on: too few, "
+                                    + "the rows wait for those of the next drifted window")
                             .formatted(
                                     distinct.count(),
                                     pool.fitted().isEmpty()
@@ -197,7 +198,8 @@ final class SiteRefit {
         return search.candidates().size() == 2 && last.refusal() != null
                 ? "\"%s\" could not be fitted and nothing else was tried: %s"
                         .formatted(last.candidate().describe(), last.refusal())
-                : "no candidate within the limits reconstructs the rows to choose by better than the decoder in service";
+                : "no candidate within the limits reconstructs the rows to choose by better than the decoder in "
+                        + "service";
     }
 
     private static List<CandidateFigures> figures(SearchReport search) {

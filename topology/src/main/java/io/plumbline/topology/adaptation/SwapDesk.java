@@ -1,6 +1,6 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import java.time.Instant;
@@ -67,7 +67,8 @@ final class SwapDesk {
                 && nowMs < waiting.expiresMs()
                 && at < waiting.windowEndMs() + SwapRules.LEAST_WAIT.toMillis()) {
             String reason =
-                    "candidate %d waits for: plumbline decoders approve --site %s --candidate %d; nothing was fitted, windows that end from %s on may replace it"
+                    ("candidate %d waits for: plumbline decoders approve --site %s --candidate %d; nothing was fitted, "
+                                    + "windows that end from %s on may replace it")
                             .formatted(
                                     waiting.number(),
                                     site,
@@ -168,7 +169,8 @@ final class SwapDesk {
                     : AdapterAnswer.said(
                             report.with(
                                     Outcome.HELD,
-                                    "the site is aligned again, and pinned to %s: it stays until plumbline decoders unpin --site %s"
+                                    ("the site is aligned again, and pinned to %s: "
+                                                    + "it stays until plumbline decoders unpin --site %s")
                                             .formatted(standing.describe(), site),
                                     0),
                             state.holdingARevert());
@@ -254,7 +256,8 @@ final class SwapDesk {
         if (waiting == null) {
             String before = state.candidates() == 0
                     ? "there never was one"
-                    : "candidate %d, the last, was approved, withdrawn or has expired, or another decoder came into service since"
+                    : ("candidate %d, the last, was approved, withdrawn or has expired, "
+                                    + "or another decoder came into service since")
                             .formatted(state.candidates());
             return rejected("no candidate waits: %s".formatted(before), state);
         }

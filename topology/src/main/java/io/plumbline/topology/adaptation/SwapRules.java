@@ -1,6 +1,6 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.judgement.DriftPolicy;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -49,7 +49,8 @@ public record SwapRules(
     public SwapRules {
         if (maxSwaps < 1 || maxSwaps > MOST_SWAPS || swapPeriod.isZero() || candidateLifetime.isZero()) {
             throw new IllegalArgumentException(
-                    "max_swaps = %d per %s, candidate_lifetime = %s: expected 1 to %d per positive time, and a positive time"
+                    ("max_swaps = %d per %s, candidate_lifetime = %s: expected 1 to %d per positive time, "
+                                    + "and a positive time")
                             .formatted(maxSwaps, swapPeriod, candidateLifetime, MOST_SWAPS));
         }
     }

@@ -25,7 +25,7 @@ import java.util.List;
  *               50  8  that of the trained decoder
  *  command      10  1  verb: 1 approve, 2 pin, 3 unpin, 4 roll back   11  8  version, -1: the one in service
  *               19  1  length of the id   20  …  id, UTF-8   …  …  who asks, UTF-8
- *  request part 10  4  index   14  …  a part of {@link io.plumbline.moments.WholeRequests}
+ *  request part 10  4  index   14  …  a part of {@link io.plumbline.requests.WholeRequests}
  *  adapt blocks 10  8  window start, ms   18  4  number of blocks, then of each
  *               0   4  target layer   4  8  rows in the window   12  4  capacity of the sample   16  4  parts
  * </pre>
@@ -39,7 +39,7 @@ public sealed interface AdaptationMessage {
     /** Returns the end of the window that asks; of a command, when it was typed. */
     long windowEndMs();
 
-    byte[] encode();
+    public byte[] encode();
 
     /** One part of the window's row sample. */
     record SamplePart(long windowEndMs, int index, byte[] part) implements AdaptationMessage {

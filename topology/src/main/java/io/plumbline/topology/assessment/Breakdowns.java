@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.RequestScore;
-import io.plumbline.calibration.WindowRequests;
+import io.plumbline.baseline.RequestScore;
+import io.plumbline.baseline.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;

@@ -1,12 +1,12 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.Amounts;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.SequentialRule;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.DriftJudge;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.judgement.SequentialRule;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -79,12 +79,15 @@ final class EncodedRowsRule {
     private String reason(RowSample sample, int limit) {
         return limit == atMost || !sample.isLimited()
                 ? reason(limit, ofCleanWindows)
-                : "reconstruction is measured on %s here and on %s in the baseline's clean windows; moment records brought too few sampled rows, have their producers send more"
+                : ("reconstruction is measured on %s here and on %s in the baseline's clean windows; "
+                                + "moment records brought too few sampled rows, have their producers send more")
                         .formatted(Amounts.count(limit, "row"), Amounts.number(ofCleanWindows));
     }
 
     private static String reason(int limit, int ofCleanWindows) {
-        return "reconstruction is measured on %s here and on %s in the baseline's clean windows; raise sample.rows or sample.encoded_rows_per_second, or run `plumbline baseline --encoded-rows %d`"
+        return ("reconstruction is measured on %s here and on %s in the baseline's clean windows; "
+                        + "raise sample.rows or sample.encoded_rows_per_second, "
+                        + "or run `plumbline baseline --encoded-rows %d`")
                 .formatted(Amounts.count(limit, "row"), Amounts.number(ofCleanWindows), limit);
     }
 }

@@ -1,8 +1,8 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.attribution.FailingFeatures;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.KnownCodes;
+import io.plumbline.features.FailingFeatures;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.refit.SampleRows;

@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -19,16 +20,16 @@ public final class Explainers {
 
     private Explainers() {}
 
-    /** Reads one as {@link Explainer#read(Path, ExplainerOptions)} does. */
+    /** Reads one as {@link Formats#read(Path, ExplainerOptions)} does. */
     public static Explainer read(Path path, ExplainerOptions options) throws IOException {
-        Explainer explainer = Explainer.read(path, options);
+        Explainer explainer = Formats.read(path, options);
         warn(explainer);
         return explainer;
     }
 
-    /** Reads all blocks of one as {@link Explainer#readBlocks} does. */
+    /** Reads all blocks of one as {@link Formats#readBlocks} does. */
     public static List<Explainer> readBlocks(Path path, ExplainerOptions options) throws IOException {
-        List<Explainer> blocks = Explainer.readBlocks(path, options);
+        List<Explainer> blocks = Formats.readBlocks(path, options);
         warn(blocks.get(0));
         return blocks;
     }

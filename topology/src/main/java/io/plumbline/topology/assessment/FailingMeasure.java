@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.attribution.FailingFeature;
-import io.plumbline.attribution.FailingFeatures;
+import io.plumbline.features.FailingFeature;
+import io.plumbline.features.FailingFeatures;
 import io.plumbline.refit.SampleRows;
 import java.util.List;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.FeatureLabels;
-import io.plumbline.explainer.FeatureLink;
+import io.plumbline.explainer.formats.FeatureLink;
 import io.plumbline.topology.report.FeatureName;
 import java.io.IOException;
 import java.util.Map;

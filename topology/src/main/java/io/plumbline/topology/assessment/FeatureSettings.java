@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.activity.ActivityComparison;
-import io.plumbline.explainer.FeatureLink;
+import io.plumbline.explainer.formats.FeatureLink;
+import io.plumbline.features.ActivityComparison;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

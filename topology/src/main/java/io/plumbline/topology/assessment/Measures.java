@@ -1,13 +1,13 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.activity.ActivityChange;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.activity.ActivityComparison;
-import io.plumbline.attribution.FailingFeature;
-import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.causal.WindowBehaviour;
+import io.plumbline.features.ActivityChange;
+import io.plumbline.features.ActivityChanges;
+import io.plumbline.features.ActivityComparison;
+import io.plumbline.features.FailingFeature;
 import io.plumbline.geometry.Statistic;
-import io.plumbline.moments.WholeRequests;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.EnergyWarning;

@@ -1,10 +1,10 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.Amounts;
-import io.plumbline.calibration.WindowRequests;
+import io.plumbline.baseline.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.windows.ClosedWindow;
 
 /**
@@ -21,7 +21,8 @@ final class MomentRecordsRule {
             return assessment;
         }
         Value undefined = new Value.Undefined(
-                "requests are scored from their rows, and %s of this window brought moments instead; send rows, or decide by another statistic"
+                ("requests are scored from their rows, and %s of this window brought moments instead; send rows, "
+                                + "or decide by another statistic")
                         .formatted(Amounts.count(window.momentRecords(), "record")));
         return assessment.with(Statistic.REQUEST_SHIFT, undefined).with(Statistic.WORST_REQUEST, undefined);
     }

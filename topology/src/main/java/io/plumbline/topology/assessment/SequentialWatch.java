@@ -1,17 +1,17 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.Amounts;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.NullSample;
-import io.plumbline.calibration.RequestDetector;
-import io.plumbline.calibration.RequestDetector.Memory;
-import io.plumbline.calibration.RequestModel;
-import io.plumbline.calibration.SequentialDetector;
-import io.plumbline.calibration.SequentialRule;
-import io.plumbline.calibration.SequentialState;
-import io.plumbline.calibration.WindowRequests;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.NullSample;
+import io.plumbline.baseline.RequestModel;
+import io.plumbline.baseline.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.judgement.RequestDetector;
+import io.plumbline.judgement.RequestDetector.Memory;
+import io.plumbline.judgement.SequentialDetector;
+import io.plumbline.judgement.SequentialRule;
+import io.plumbline.judgement.SequentialState;
 import io.plumbline.topology.report.SequentialReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
@@ -150,7 +150,8 @@ final class SequentialWatch {
             return reason;
         }
         if (clean == null) {
-            return "it has %s, and there are not %d clean windows of rank %d with as few: run `plumbline baseline --rank %d --window-rows %d`"
+            return ("it has %s, and there are not %d clean windows of rank %d with as few: "
+                            + "run `plumbline baseline --rank %d --window-rows %d`")
                     .formatted(
                             Amounts.count(geometry.rows(), "row"),
                             leastClean,

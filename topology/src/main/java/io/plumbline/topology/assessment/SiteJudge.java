@@ -1,11 +1,11 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.Threshold;
-import io.plumbline.calibration.Verdict;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.causal.BehaviourProbe;
+import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.KnownCodes;
+import io.plumbline.judgement.Threshold;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import org.jspecify.annotations.Nullable;

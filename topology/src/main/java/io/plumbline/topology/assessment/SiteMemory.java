@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.DriftState;
-import io.plumbline.calibration.SequentialState;
+import io.plumbline.judgement.DriftState;
+import io.plumbline.judgement.SequentialState;
 import io.plumbline.moments.SampledRow;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;

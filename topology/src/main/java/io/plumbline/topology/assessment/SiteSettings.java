@@ -1,14 +1,14 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.calibration.DriftPolicy;
-import io.plumbline.calibration.SequentialRule;
-import io.plumbline.calibration.Threshold;
+import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.SequentialRule;
+import io.plumbline.judgement.Threshold;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.records.HiddenLayers;
 import io.plumbline.topology.ingest.TargetSites;
-import io.plumbline.wire.HiddenLayers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.adaptation.PairedErrors;
-import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.judgement.DriftPolicy;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
 import io.plumbline.topology.report.BlockStanding;
 import io.plumbline.topology.report.Json;

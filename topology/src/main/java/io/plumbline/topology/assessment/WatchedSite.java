@@ -1,15 +1,15 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.activity.FeatureActivity;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.RequestModel;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.RequestModel;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.features.FeatureActivity;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
-import io.plumbline.moments.RequestProjection;
+import io.plumbline.requests.RequestProjection;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.util.Collection;
@@ -80,7 +80,8 @@ public record WatchedSite(
         String sha256 = explainer.decoder().sha256();
         if (!baseline.explainerSha256().equals(sha256)) {
             throw new IllegalArgumentException(
-                    "site %s: the baseline %s was made with the decoder %s, the explainer %s has %s; run `plumbline baseline` with this explainer"
+                    ("site %s: the baseline %s was made with the decoder %s, the explainer %s has %s; "
+                                    + "run `plumbline baseline` with this explainer")
                             .formatted(
                                     settings.site(),
                                     settings.baseline(),
@@ -94,7 +95,8 @@ public record WatchedSite(
         }
         if (settings.rank() >= explainer.targetWidth()) {
             throw new IllegalArgumentException(
-                    "site %s: rank = %d, expected less than the %d dimensions of its target space, since the gap of whole spaces is 0"
+                    ("site %s: rank = %d, expected less than the %d dimensions of its target space, "
+                                    + "since the gap of whole spaces is 0")
                             .formatted(settings.site(), settings.rank(), explainer.targetWidth()));
         }
         String otherRows = otherRows(settings, baseline);
@@ -151,7 +153,8 @@ public record WatchedSite(
         FeatureActivity activity = baseline.activity();
         return activity == null || !explainer.hasCodes() || activity.features() == explainer.features()
                 ? null
-                : "baseline: says how often %d features are active, the explainer has %d; run `plumbline baseline` again"
+                : ("baseline: says how often %d features are active, the explainer has %d; "
+                                + "run `plumbline baseline` again")
                         .formatted(activity.features(), explainer.features());
     }
 
@@ -161,7 +164,8 @@ public record WatchedSite(
         if (made.equals(settings.mask())) {
             return null;
         }
-        return "mask = %s, but the baseline %s was made with %s: windows would not be of the rows they are compared with; write mask: %s, or run `plumbline baseline%s`"
+        return ("mask = %s, but the baseline %s was made with %s: windows would not be of the rows they are compared "
+                        + "with; write mask: %s, or run `plumbline baseline%s`")
                 .formatted(
                         settings.mask(),
                         settings.baseline(),

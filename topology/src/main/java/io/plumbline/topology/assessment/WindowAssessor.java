@@ -1,12 +1,12 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.behaviour.Figure;
-import io.plumbline.behaviour.WindowBehaviour;
-import io.plumbline.calibration.Amounts;
+import io.plumbline.causal.Figure;
+import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
-import io.plumbline.moments.WholeRequests;
+import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
@@ -112,7 +112,8 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         memories.put(window.site(), judgement.memory().encode());
         if (!judgement.report().violatedBounds().isEmpty()) {
             LOG.error(
-                    "the measured gap breaks a bound that is proven: site={} window={} bounds={}\nplease report this with the window's report",
+                    "the measured gap breaks a bound that is proven: site={} window={} bounds={}\n"
+                            + "please report this with the window's report",
                     Printable.value(window.site()),
                     Instant.ofEpochMilli(window.startMs()),
                     Printable.value(judgement.report().violatedBounds()));
@@ -164,11 +165,13 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         };
         if (drifted) {
             LOG.warn(
-                    "the site has drifted: site={} window={} statistic={} value={} threshold={} over_threshold={} reason={}",
+                    "the site has drifted: site={} window={} statistic={} value={} threshold={} over_threshold={} "
+                            + "reason={}",
                     values);
         } else {
             LOG.info(
-                    "the site is aligned again: site={} window={} statistic={} value={} threshold={} over_threshold={} reason={}",
+                    "the site is aligned again: site={} window={} statistic={} value={} threshold={} "
+                            + "over_threshold={} reason={}",
                     values);
         }
     }

@@ -1,6 +1,6 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.WindowWork;

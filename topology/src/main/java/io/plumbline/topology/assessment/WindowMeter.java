@@ -1,25 +1,25 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.adaptation.PairedErrors;
-import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.behaviour.WindowBehaviour;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.EncodedErrors;
-import io.plumbline.calibration.Reading;
-import io.plumbline.calibration.WindowRequests;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.baseline.EncodedErrors;
+import io.plumbline.baseline.WindowRequests;
+import io.plumbline.causal.BehaviourProbe;
+import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Subspace;
+import io.plumbline.judgement.Reading;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.JointMoment;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
-import io.plumbline.moments.WholeRequests;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.List;
 import java.util.OptionalDouble;
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * that it can be done beside the stream. Thread-safe.
  *
  * <p><b>Cost</b> of a window: its leading eigenspace, products of {@code O(d² r)}, and the encoder on at most
- * {@link io.plumbline.calibration.Baseline#encodedRows} rows; where the window looks drifted, on up to
- * {@link io.plumbline.attribution.FailingFeatures#ROWS}.
+ * {@link io.plumbline.baseline.Baseline#encodedRows} rows; where the window looks drifted, on up to
+ * {@link io.plumbline.features.FailingFeatures#ROWS}.
  */
 final class WindowMeter {
 

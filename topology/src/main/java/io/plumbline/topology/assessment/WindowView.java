@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.behaviour.WindowBehaviour;
-import io.plumbline.calibration.WindowRequests;
+import io.plumbline.baseline.WindowRequests;
+import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.topology.windows.ClosedWindow;

@@ -69,7 +69,8 @@ public final class BrokerRefusal {
         Throwable cause = find(failure);
         Map<String, String> properties = config.adminProperties();
         if (cause instanceof AuthenticationException && !(cause instanceof SslAuthenticationException)) {
-            return "the broker at %s refuses the login of %s (kafka.\"sasl.mechanism\" = %s): %s; check the user and the password in kafka.\"sasl.jaas.config\""
+            return ("the broker at %s refuses the login of %s (kafka.\"sasl.mechanism\" = %s): %s; "
+                            + "check the user and the password in kafka.\"sasl.jaas.config\"")
                     .formatted(
                             config.bootstrapServers(),
                             principal(config),
@@ -77,7 +78,10 @@ public final class BrokerRefusal {
                             config.withoutSecrets(String.valueOf(cause.getMessage())));
         }
         if (cause instanceof SslAuthenticationException) {
-            return "no trusted TLS connection to the broker at %s: %s; expected kafka.\"ssl.truststore.location\" (%s) to hold the authority that signed the broker's certificate, and the certificate to name the host"
+            return ("no trusted TLS connection to the broker at %s: %s; "
+                            + "expected kafka.\"ssl.truststore.location\" (%s) to hold the authority that signed the "
+                            + "broker's "
+                            + "certificate, and the certificate to name the host")
                     .formatted(
                             config.bootstrapServers(),
                             config.withoutSecrets(root(cause)),

@@ -38,7 +38,8 @@ public record Grant(ResourceType type, String name, PatternType pattern, Set<Acl
     public String command(String bootstrapServers, String commandConfig, String principal) {
         List<String> names =
                 new TreeSet<>(operations).stream().map(Grant::asTyped).toList();
-        return "kafka-acls.sh --bootstrap-server %s --command-config %s --add --allow-principal %s --operation %s %s %s%s"
+        return ("kafka-acls.sh --bootstrap-server %s --command-config %s --add --allow-principal %s --operation %s %s "
+                        + "%s%s")
                 .formatted(
                         quoted(bootstrapServers),
                         quoted(commandConfig),

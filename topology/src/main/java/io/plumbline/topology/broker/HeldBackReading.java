@@ -133,7 +133,9 @@ final class HeldBackReading {
         reading.pause().accept(Set.of(partition));
         if (told.add(partition)) {
             LOG.info(
-                    "a partition is read no farther for now, since its records are ahead of those of other partitions by more than state.waiting_panes lets windows wait; they stay on the topic (said once): topic={} partition={}",
+                    "a partition is read no farther for now, since its records are ahead of those of other partitions "
+                            + "by more than state.waiting_panes lets windows wait; "
+                            + "they stay on the topic (said once): topic={} partition={}",
                     partition.topic(),
                     partition.partition());
         }

@@ -199,7 +199,8 @@ public final class OutputGuard {
             }
         }
         LOG.error(
-                "an output that its topic does not take is left out: topic={} made_of={} bytes={}\nraise max.message.bytes of the topic and the producer's max.request.size, then start again",
+                "an output that its topic does not take is left out: topic={} made_of={} bytes={}\n"
+                        + "raise max.message.bytes of the topic and the producer's max.request.size, then start again",
                 refused.topic(),
                 Printable.value(madeOf(refused, place)),
                 refused.value() instanceof byte[] value ? value.length : 0);

@@ -305,7 +305,8 @@ final class TopicClient implements AutoCloseable {
             return new StartException(connection);
         }
         return StartException.passing(
-                "no answer from the broker at kafka.bootstrap.servers = %s (kafka.\"security.protocol\" = %s) within %d s: %s"
+                ("no answer from the broker at kafka.bootstrap.servers = %s (kafka.\"security.protocol\" = %s) within "
+                                + "%d s: %s")
                         .formatted(
                                 config.bootstrapServers(),
                                 config.adminProperties().getOrDefault("security.protocol", "PLAINTEXT"),

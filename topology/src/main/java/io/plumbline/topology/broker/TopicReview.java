@@ -1,6 +1,6 @@
 package io.plumbline.topology.broker;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.config.MonitorConfig;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -111,7 +111,8 @@ public final class TopicReview {
             Map<String, TopicDescription> existing = Topics.existing(client, config);
             if (partitions == null && !existing.containsKey(config.topics().activations())) {
                 throw new StartException(
-                        "topic \"%s\" does not exist at %s: give the number of its partitions with --partitions, which the others follow"
+                        ("topic \"%s\" does not exist at %s: give the number of its partitions with --partitions, "
+                                        + "which the others follow")
                                 .formatted(config.topics().activations(), config.bootstrapServers()));
             }
             List<TopicPlan.Planned> missing = new ArrayList<>(TopicPlan.of(
@@ -191,27 +192,28 @@ public final class TopicReview {
             problems.add("topic \"%s\" has %d copies, expected %d: kafka-reassign-partitions.sh adds them"
                     .formatted(topic.name(), replication, replicationFactor));
         } else if (replicationFactor == null && replication == 1 && brokers > 1) {
-            problems.add(
-                    "topic \"%s\" has 1 copy on a cluster of %d brokers: what is on it is lost with the disk of one of them; kafka-reassign-partitions.sh adds copies"
-                            .formatted(topic.name(), brokers));
+            problems.add(("topic \"%s\" has 1 copy on a cluster of %d brokers: "
+                            + "what is on it is lost with the disk of one of them; "
+                            + "kafka-reassign-partitions.sh adds copies")
+                    .formatted(topic.name(), brokers));
         }
         expected(config, topic, replication).forEach((key, expected) -> {
             ConfigEntry entry = settings == null ? null : settings.get(key);
             String value = entry == null ? null : entry.value();
             Rule rule = RULES.getOrDefault(key, DEFAULT_RULE);
             if (value != null && !satisfies(rule.sense(), value, expected)) {
-                problems.add(
-                        "topic \"%s\": %s = %s, expected %s%s: %s; kafka-configs.sh --alter --entity-type topics --entity-name %s --add-config %s=%s"
-                                .formatted(
-                                        topic.name(),
-                                        key,
-                                        value,
-                                        words(rule.sense(), expected),
-                                        expected,
-                                        rule.otherwise(),
-                                        topic.name(),
-                                        key,
-                                        expected));
+                problems.add(("topic \"%s\": %s = %s, expected %s%s: %s; kafka-configs.sh --alter --entity-type topics "
+                                + "--entity-name %s --add-config %s=%s")
+                        .formatted(
+                                topic.name(),
+                                key,
+                                value,
+                                words(rule.sense(), expected),
+                                expected,
+                                rule.otherwise(),
+                                topic.name(),
+                                key,
+                                expected));
             }
         });
         return new Line(topic.name(), topic.what(), true, partitions, replication, problems);
@@ -246,7 +248,10 @@ public final class TopicReview {
         int partitions = found.partitions().size();
         return partitions == topic.partitions()
                 ? null
-                : "topic \"%s\" has %s, expected %d: a change-log has one a task, and with another number the application does not start; stop all instances and delete it (open windows are lost), or write another application_id; kafka-topics.sh --delete --topic %s"
+                : ("topic \"%s\" has %s, expected %d: a change-log has one a task, "
+                                + "and with another number the application does not start; "
+                                + "stop all instances and delete it (open windows are lost), "
+                                + "or write another application_id; kafka-topics.sh --delete --topic %s")
                         .formatted(
                                 topic.name(), Amounts.count(partitions, "partition"), topic.partitions(), topic.name());
     }

@@ -126,7 +126,8 @@ public final class Topics {
             }
             for (LostState.Lost one : lost) {
                 LOG.error(
-                        "a change-log {}, although its group has read records: the {} is lost. {}: topic={} group={} source={} records={}\nsee PlumblineStateLost in the runbook",
+                        "a change-log {}, although its group has read records: the {} is lost. {}: "
+                                + "topic={} group={} source={} records={}\nsee PlumblineStateLost in the runbook",
                         one.gone() ? "does not exist" : "holds nothing",
                         one.what(),
                         one.consequence(),
@@ -284,7 +285,9 @@ public final class Topics {
         if (config.window().idleClose() == null && retention != null && !"-1".equals(retention.value())) {
             warnings.add(new LossWarning(
                     retention,
-                    "window.idle_close is off, as for a replay of history, and the broker deletes records whose event time is older than the retention, read or not",
+                    "window.idle_close is off, as for a replay of history, "
+                            + "and the broker deletes records whose event time is older than the retention, "
+                            + "read or not",
                     "set it to -1 for a replay"));
         }
         return warnings;
@@ -296,7 +299,10 @@ public final class Topics {
         Map<String, Config> settings = client.settings(List.of(topic));
         if (settings == null) {
             LOG.warn(
-                    "how large a record the topic takes may not be asked, so dead letters above some bytes keep reason and place, not their bytes: principal={} topic={} bytes={}\ngrant DESCRIBE_CONFIGS on the topic to keep them",
+                    "how large a record the topic takes may not be asked, "
+                            + "so dead letters above some bytes keep reason and place, not their bytes: "
+                            + "principal={} topic={} bytes={}\n"
+                            + "grant DESCRIBE_CONFIGS on the topic to keep them",
                     Printable.value(BrokerRefusal.principal(config)),
                     topic,
                     DEFAULT_LARGEST_MESSAGE);

@@ -1,15 +1,15 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.NonFiniteRowException;
 import io.plumbline.moments.RowMask;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.ActivationFile;
-import io.plumbline.wire.HiddenLayers;
-import io.plumbline.wire.TargetBlock;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.ActivationFile;
+import io.plumbline.records.HiddenLayers;
+import io.plumbline.records.TargetBlock;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -20,10 +20,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Reads several dumps as one stream of requests, in the order they were named. */
-final class ActivationStream implements Closeable {
+public final class ActivationStream implements Closeable {
 
     /** Takes every request in turn. */
-    interface RequestReader {
+    public interface RequestReader {
         void read(ActivationBatch request) throws IOException;
     }
 
@@ -40,12 +40,12 @@ final class ActivationStream implements Closeable {
     private ActivationStream() {}
 
     /** Opens all of them, so that a missing last file is known before the first is read. */
-    static ActivationStream open(List<Path> paths) throws IOException {
+    public static ActivationStream open(List<Path> paths) throws IOException {
         return open(paths, (HiddenLayers) null);
     }
 
     /** @param layers which layers hidden states of three dimensions hold; null: they are refused */
-    static ActivationStream open(List<Path> paths, @Nullable HiddenLayers layers) throws IOException {
+    public static ActivationStream open(List<Path> paths, @Nullable HiddenLayers layers) throws IOException {
         return opened(paths, path -> ActivationFile.open(path, layers));
     }
 
@@ -74,7 +74,7 @@ final class ActivationStream implements Closeable {
      *
      * @throws UsageException when the rows are not what the explainer reads and writes
      */
-    static ActivationStream open(List<Path> paths, Explainer explainer) throws IOException {
+    public static ActivationStream open(List<Path> paths, Explainer explainer) throws IOException {
         TargetBlock block = explainer.block();
         ActivationStream stream =
                 block == null ? open(paths) : opened(paths, path -> ActivationFile.openBlock(path, block));
@@ -99,7 +99,7 @@ final class ActivationStream implements Closeable {
      *
      * @throws UsageException when it takes out tokens and a dump does not say which they are
      */
-    static ActivationStream open(List<Path> paths, Explainer explainer, RowMask mask) throws IOException {
+    public static ActivationStream open(List<Path> paths, Explainer explainer, RowMask mask) throws IOException {
         ActivationStream stream = open(paths, explainer);
         try {
             stream.requireTokenIds(mask);
@@ -112,7 +112,7 @@ final class ActivationStream implements Closeable {
     }
 
     /** Refuses dumps without token ids where they are masked. */
-    void requireTokenIds(RowMask by) {
+    public void requireTokenIds(RowMask by) {
         for (Dump dump : dumps) {
             if (by.needsTokenIds() && !dump.file().hasTokenIds()) {
                 throw new UsageException(
@@ -142,7 +142,8 @@ final class ActivationStream implements Closeable {
             }
             if (!dump.file().hasReconstructions() || dump.file().targetWidth() != width) {
                 throw new UsageException(
-                        "%s: without an explainer expected a tensor \"reconstructions\" of %d columns beside what is reconstructed"
+                        ("%s: without an explainer expected a tensor \"reconstructions\" of %d columns beside what is "
+                                        + "reconstructed")
                                 .formatted(dump.path(), width));
             }
         }
@@ -178,7 +179,7 @@ final class ActivationStream implements Closeable {
         }
     }
 
-    long rows() {
+    public long rows() {
         return dumps.stream().mapToLong(dump -> dump.file().rows()).sum();
     }
 
@@ -190,7 +191,7 @@ final class ActivationStream implements Closeable {
      * Reads every request of which a row remains, its targets as the explainer's decoder should write them, with a bar
      * called {@code task} on a terminal.
      */
-    void forEach(String task, RequestReader reader) throws IOException {
+    public void forEach(String task, RequestReader reader) throws IOException {
         masked = MaskedRows.NONE;
         place = 0;
         try (Progress progress = Progress.of(task, rows())) {
@@ -216,7 +217,7 @@ final class ActivationStream implements Closeable {
     }
 
     /** Hands over every request as the bytes of one record, with its name. */
-    void forEachRecord(RecordReader reader) throws IOException {
+    public void forEachRecord(RecordReader reader) throws IOException {
         for (Dump dump : dumps) {
             for (int i = 0; i < dump.file().requests(); i++) {
                 int rows = dump.file().request(i).rows();
@@ -227,7 +228,7 @@ final class ActivationStream implements Closeable {
     }
 
     /** Takes every request in turn, as bytes. */
-    interface RecordReader {
+    public interface RecordReader {
         void read(String request, int rows, byte[] value) throws IOException;
     }
 

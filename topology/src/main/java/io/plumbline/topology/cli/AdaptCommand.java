@@ -10,9 +10,10 @@ import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SearchReport;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.FaithfulnessGap;
@@ -51,7 +52,8 @@ import picocli.CommandLine.Spec;
         name = "adapt",
         mixinStandardHelpOptions = true,
         description = {
-            "Fits the decoder to a window of activations (GAE) and writes a folder SAELens reads; the encoder is untouched.",
+            "Fits the decoder to a window of activations (GAE) and writes a folder SAELens reads; "
+                    + "the encoder is untouched.",
             "",
             "All dumps together are one window. Rows given to --validate take no part in the fit and are measured too:"
                     + " judge by those. The gap after the fit is not 0, and on other rows it is larger.",
@@ -61,9 +63,10 @@ import picocli.CommandLine.Spec;
             "",
             "Example:",
             "  plumbline adapt --explainer sae/ --activations german.safetensors --rank 384 \\",
-            "      --lambda-pres 1.0 --lambda-geom 0 --relative-lambdas --validate german-later.safetensors --out adapted/"
+            "      --lambda-pres 1.0 --lambda-geom 0 --relative-lambdas --validate german-later.safetensors --out "
+                    + "adapted/"
         })
-final class AdaptCommand implements Callable<Integer> {
+public final class AdaptCommand implements Callable<Integer> {
 
     enum OutputType {
         F32,
@@ -225,9 +228,9 @@ final class AdaptCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Asked asked = asked();
         if (behaviour.given() && asked != null && validate.isEmpty()) {
-            throw new UsageException(
-                    "%s needs --validate where lambdas are given: all of --activations is fitted on, none is left to judge on"
-                            .formatted(behaviour.worker == null ? "--head" : "--worker"));
+            throw new UsageException(("%s needs --validate where lambdas are given: all of --activations is fitted on, "
+                            + "none is left to judge on")
+                    .formatted(behaviour.worker == null ? "--head" : "--worker"));
         }
         if (asked != null) {
             behaviour.requireNoChoice();
@@ -241,7 +244,7 @@ final class AdaptCommand implements Callable<Integer> {
         }
         Explainer trained = blocks.get(0);
         Adapted adapted = adapt(asked, trained, baseline);
-        trained.writeAdapted(adapted.decoder(), written(), lineage(trained, adapted.answer()), out);
+        Formats.writeAdapted(trained, adapted.decoder(), written(), lineage(trained, adapted.answer()), out);
         adapted.answer().put("out", out.toString()).print(spec.commandLine().getOut(), json);
         return ExitCodes.FINE;
     }
@@ -253,7 +256,8 @@ final class AdaptCommand implements Callable<Integer> {
     private int adaptAll(@Nullable Asked asked, List<Explainer> blocks) throws IOException {
         if (behaviour.given()) {
             throw new UsageException(
-                    "--head: the rest of the model runs behind one layer, and this explainer has %d targets; expected --explainer-option target=L"
+                    ("--head: the rest of the model runs behind one layer, and this explainer has %d targets; "
+                                    + "expected --explainer-option target=L")
                             .formatted(blocks.size()));
         }
         TargetReports reports = new TargetReports();
@@ -270,7 +274,7 @@ final class AdaptCommand implements Callable<Integer> {
             reports.add(block, adapted.answer());
         }
         Answer together = reports.together().put("targets", blocks.size());
-        Explainer.writeAdapted(blocks, decoders, written(), lineage(blocks.get(0), together), out);
+        Formats.writeAdapted(blocks, decoders, written(), lineage(blocks.get(0), together), out);
         together.put("out", out.toString());
         reports.print(spec.commandLine().getOut(), json);
         return ExitCodes.FINE;
@@ -396,8 +400,8 @@ final class AdaptCommand implements Callable<Integer> {
         ProfileName name = profile != null ? profile : given ? ProfileName.PAPER : ProfileName.AUTO;
         if (name == ProfileName.AUTO) {
             if (given || relativeLambdas || alpha != 0.0 || rotation != RotationName.PRINTED) {
-                throw new UsageException(
-                        "--profile auto chooses lambdas, alpha and rotation itself: leave them out, or name --profile paper");
+                throw new UsageException("--profile auto chooses lambdas, alpha and rotation itself: leave them out, "
+                        + "or name --profile paper");
             }
             return null;
         }

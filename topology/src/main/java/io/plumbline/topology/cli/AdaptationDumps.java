@@ -2,19 +2,19 @@ package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.AdaptationRows;
 import io.plumbline.adaptation.BaselineRows;
-import io.plumbline.calibration.Amounts;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.CleanRequests;
-import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.requests.CleanRequests;
+import io.plumbline.requests.DistinctRequests;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -71,9 +71,9 @@ final class AdaptationDumps {
                                     split.choose().size()));
         }
         if (judge == null && !split.judgeIsIndependent()) {
-            throw new UsageException(
-                    "--activations: %s, expected at least %d, %d of them to judge on; give more, or name other dumps to judge on with --validate"
-                            .formatted(distinct.count(), SampleSplit.LEAST_REQUESTS, SampleSplit.LEAST_TO_JUDGE));
+            throw new UsageException(("--activations: %s, expected at least %d, %d of them to judge on; give more, "
+                            + "or name other dumps to judge on with --validate")
+                    .formatted(distinct.count(), SampleSplit.LEAST_REQUESTS, SampleSplit.LEAST_TO_JUDGE));
         }
         AdaptationRows rows = AdaptationRows.of(
                 explainer.encoder(),

@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.calibration.AlarmLaw;
-import io.plumbline.calibration.Basis;
-import io.plumbline.calibration.DriftVerdict;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.Basis;
+import io.plumbline.judgement.DriftVerdict;
 import org.jspecify.annotations.Nullable;
 
 /** Says how often a threshold alarms on clean traffic. */

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * Holds what a file command found, in the order it is printed: as one JSON object, or as a table. A number that does
  * not exist is null in the first, with its reason under {@code undefined}, and the reason itself in the second.
  */
-final class Answer {
+public final class Answer {
 
     static final String UNDEFINED = "undefined";
 
@@ -30,7 +30,7 @@ final class Answer {
     private final Set<String> jsonOnly = new HashSet<>();
 
     /** Adds a line of what a person reads in place of the numbers. */
-    Answer say(String line) {
+    public Answer say(String line) {
         summary.add(line);
         return this;
     }
@@ -40,7 +40,7 @@ final class Answer {
         jsonOnly.add(key);
     }
 
-    Answer put(String key, @Nullable Object value) {
+    public Answer put(String key, @Nullable Object value) {
         if (value instanceof Double number && !Double.isFinite(number)) {
             return putUndefined(key, "not a finite number (" + number + ")");
         }
@@ -48,7 +48,7 @@ final class Answer {
         return this;
     }
 
-    Answer putUndefined(String key, String reason) {
+    public Answer putUndefined(String key, String reason) {
         values.putNull(key);
         undefined.put(key, reason);
         return this;
@@ -60,12 +60,12 @@ final class Answer {
         return whole;
     }
 
-    void printSummary(PrintWriter out) {
+    public void printSummary(PrintWriter out) {
         summary.forEach(out::println);
         out.flush();
     }
 
-    void print(PrintWriter out, boolean asJson) {
+    public void print(PrintWriter out, boolean asJson) {
         if (asJson) {
             try {
                 out.println(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(json()));

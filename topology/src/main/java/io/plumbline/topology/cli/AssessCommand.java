@@ -1,24 +1,25 @@
 package io.plumbline.topology.cli;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.plumbline.calibration.AlarmLaw;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.Basis;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.DriftPolicy;
-import io.plumbline.calibration.DriftState;
-import io.plumbline.calibration.DriftVerdict;
-import io.plumbline.calibration.NullSample;
-import io.plumbline.calibration.Reading;
-import io.plumbline.calibration.RecordedWindow;
-import io.plumbline.calibration.Threshold;
-import io.plumbline.calibration.Verdict;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.baseline.NullSample;
+import io.plumbline.baseline.RecordedWindow;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.Basis;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.DriftState;
+import io.plumbline.judgement.DriftVerdict;
+import io.plumbline.judgement.Reading;
+import io.plumbline.judgement.Threshold;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.config.AlarmText;
@@ -53,7 +54,9 @@ import picocli.CommandLine.Spec;
         description = {
             "Measures one window of activations against the explainer and a baseline, in float64, and judges it.",
             "",
-            "All dumps together are one window. The requests farthest from the baseline's are named by their place in the dumps, from 0. Rows the baseline was made without are left out here too. A number that does not exist here is null, with the reason.",
+            "All dumps together are one window. The requests farthest from the baseline's are named by their place in "
+                    + "the dumps, from 0. Rows the baseline was made without are left out here too. "
+                    + "A number that does not exist here is null, with the reason.",
             ""
         },
         footer = {
@@ -68,7 +71,7 @@ import picocli.CommandLine.Spec;
             "With --json, one object and nothing else:",
             "  plumbline assess ... --json | jq .faithfulness_gap"
         })
-final class AssessCommand implements Callable<Integer> {
+public final class AssessCommand implements Callable<Integer> {
 
     @Option(
             names = "--explainer",
@@ -110,9 +113,9 @@ final class AssessCommand implements Callable<Integer> {
             names = "--debounce",
             paramLabel = "'J of N'",
             defaultValue = "2 of 3",
-            description =
-                    "What the site is watched with, for the promise about false alarms. This window is judged by itself."
-                            + " Default: ${DEFAULT-VALUE}.")
+            description = "What the site is watched with, for the promise about false alarms. "
+                    + "This window is judged by itself."
+                    + " Default: ${DEFAULT-VALUE}.")
     String debounce;
 
     @Option(
@@ -127,9 +130,10 @@ final class AssessCommand implements Callable<Integer> {
             names = "--trigger",
             split = ",",
             paramLabel = "STATISTIC",
-            description =
-                    "A statistic that decides. May be repeated; several are judged as one. Default: those of a site for which"
-                            + " none is configured, and the faithfulness gap alone for a threshold that is a number or a share.")
+            description = "A statistic that decides. May be repeated; several are judged as one. Default: "
+                    + "those of a site for which"
+                    + " none is configured, and the faithfulness gap alone for a threshold that is a number "
+                    + "or a share.")
     List<String> triggers = List.of();
 
     @Option(
@@ -199,7 +203,8 @@ final class AssessCommand implements Callable<Integer> {
             throws IOException {
         if (!Files.isDirectory(baseline)) {
             throw new UsageException(
-                    "--baseline = %s: the explainer has %d targets; expected the folder that `plumbline baseline` writes, or one of them with --explainer-option target=L"
+                    ("--baseline = %s: the explainer has %d targets; expected the folder that `plumbline baseline` "
+                                    + "writes, or one of them with --explainer-option target=L")
                             .formatted(baseline, blocks.size()));
         }
         TargetReports reports = new TargetReports();
@@ -253,7 +258,7 @@ final class AssessCommand implements Callable<Integer> {
             Answer answer = answer(assessment, fvu).put("triggers", deciding);
             answer.put("trigger", trigger).put("verdict", verdict.label()).put("reason", verdict.reason(trigger));
             Basis basis = decisive.basis();
-            if (basis != null && (json || Plumbline.isVerbose(spec))) {
+            if (basis != null && (json || Options.isVerbose(spec))) {
                 answer.put("why", basis.sentence());
             }
             if (json) {
@@ -328,9 +333,9 @@ final class AssessCommand implements Callable<Integer> {
                     "--trigger = %s: expected every statistic once".formatted(String.join(", ", triggers)));
         }
         if (threshold instanceof Threshold.Fixed fixed && triggers.size() > 1) {
-            throw new UsageException(
-                    "--threshold = %s: is in one statistic's own units, but --trigger names %d: expected --false-alarms '1 per 30d'"
-                            .formatted(fixed.value(), triggers.size()));
+            throw new UsageException(("--threshold = %s: is in one statistic's own units, but --trigger names %d: "
+                            + "expected --false-alarms '1 per 30d'")
+                    .formatted(fixed.value(), triggers.size()));
         }
         return triggers;
     }
@@ -354,7 +359,7 @@ final class AssessCommand implements Callable<Integer> {
                     .filter(statistic -> !statistic.isShown())
                     .forEach(statistic -> answer.leaveOutOfTable(statistic.label()));
         }
-        String name = site == null ? Explainer.hookName(explainer) : site;
+        String name = site == null ? Formats.hookName(explainer) : site;
         if (name == null) {
             answer.putUndefined("site", "no --site, and cfg.json names no hook_name");
         } else {

@@ -20,8 +20,10 @@ final class BehaviourOptions {
             names = "--head",
             paramLabel = "FILE",
             description = {
-                "ONNX model of the rest of the network, as for `plumbline causal`: the gate then asks too that the model with the"
-                        + " refit in place is nearer to itself, by KL(original || patched) on the requests to judge on. A model is a"
+                "ONNX model of the rest of the network, as for `plumbline causal`: "
+                        + "the gate then asks too that the model with the"
+                        + " refit in place is nearer to itself, by KL(original || patched) on the requests to judge "
+                        + "on. A model is a"
                         + " program: load only files you would run."
             })
     @Nullable
@@ -31,7 +33,8 @@ final class BehaviourOptions {
             names = "--worker",
             paramLabel = "ADDRESS",
             description = {
-                "Instead of --head: where a worker of the Python package (`plumbline-sae downstream-worker`) runs the rest of the"
+                "Instead of --head: where a worker of the Python package (`plumbline-sae downstream-worker`) runs the "
+                        + "rest of the"
                         + " network: unix:PATH or 127.0.0.1:PORT."
             })
     @Nullable
@@ -44,8 +47,8 @@ final class BehaviourOptions {
             names = "--in-distribution",
             arity = "1..*",
             paramLabel = "FILE",
-            description =
-                    "With --head or --worker: dumps of whole requests of normal traffic, where the KL may not grow much.")
+            description = "With --head or --worker: dumps of whole requests of normal traffic, "
+                    + "where the KL may not grow much.")
     List<Path> inDistribution = List.of();
 
     @Option(
@@ -69,9 +72,9 @@ final class BehaviourOptions {
             names = "--select-by",
             paramLabel = "NAME",
             defaultValue = "fvu",
-            description =
-                    "With auto, which candidate within the limits is taken: fvu: of the lowest FVU on the requests to choose by; kl:"
-                            + " of the lowest KL, with --head or --worker. Default: ${DEFAULT-VALUE}.")
+            description = "With auto, which candidate within the limits is taken: fvu: "
+                    + "of the lowest FVU on the requests to choose by; kl:"
+                    + " of the lowest KL, with --head or --worker. Default: ${DEFAULT-VALUE}.")
     SelectByName selectBy = SelectByName.FVU;
 
     /** Returns whether refits are judged by what the model does. */
@@ -131,7 +134,8 @@ final class BehaviourOptions {
         return ServiceLoader.load(BehaviourProvider.class)
                 .findFirst()
                 .orElseThrow(() -> new UsageException(
-                        "--head and --worker are not part of this installation, which holds the service alone: run it from a checkout, or"
+                        "--head and --worker are not part of this installation, which holds the service alone: "
+                                + "run it from a checkout, or"
                                 + " from the unpacked distribution, whose folder downstream/ has its jars"));
     }
 

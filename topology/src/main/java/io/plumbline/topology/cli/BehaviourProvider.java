@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.adaptation.BehaviourJudge;
-import io.plumbline.behaviour.HeadLocation;
-import io.plumbline.calibration.WindowFigures;
+import io.plumbline.baseline.WindowFigures;
+import io.plumbline.causal.HeadLocation;
 import io.plumbline.explainer.Explainer;
 import java.io.Closeable;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.behaviour.DownstreamSettings;
+import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.Explainer;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -10,18 +10,21 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The rest of the model, to measure what it does with clean windows. */
-final class CleanHeadOptions {
+public final class CleanHeadOptions {
 
     /** Bytes of whole requests that a baseline keeps. */
-    static final long MOST_BYTES = 64L << 20;
+    public static final long MOST_BYTES = 64L << 20;
 
     @Option(
             names = "--head",
             paramLabel = "FILE",
             description =
-                    "ONNX model of the rest of the network, as for `plumbline causal`: clean windows then have KL, Delta CE,"
-                            + " top-1 agreement and loss recovered too, so that thresholds of these are taken from them, and the"
-                            + " file keeps whole requests, on which the gate asks what a refit does to normal traffic. The dumps"
+                    "ONNX model of the rest of the network, as for `plumbline causal`: clean windows then have KL, "
+                            + "Delta CE,"
+                            + " top-1 agreement and loss recovered too, "
+                            + "so that thresholds of these are taken from them, and the"
+                            + " file keeps whole requests, on which the gate asks what a refit does to normal "
+                            + "traffic. The dumps"
                             + " hold whole requests. A model is a program: load only files you would run.")
     @Nullable
     Path head;
@@ -48,12 +51,12 @@ final class CleanHeadOptions {
     Integer requests;
 
     /** Returns whether a head is to be run. */
-    boolean isAsked() {
+    public boolean isAsked() {
         return head != null || worker != null;
     }
 
     /** Checks what needs no file. */
-    void check(List<Path> dumps) {
+    public void check(List<Path> dumps) {
         if (!isAsked()) {
             device.requireHead(false);
             if (requests != null) {
@@ -71,7 +74,7 @@ final class CleanHeadOptions {
     }
 
     /** Opens it; null where no head was given. */
-    BehaviourProvider.@Nullable Clean open(Explainer explainer, List<Path> dumps) throws IOException {
+    public BehaviourProvider.@Nullable Clean open(Explainer explainer, List<Path> dumps) throws IOException {
         return !isAsked()
                 ? null
                 : BehaviourOptions.provider()

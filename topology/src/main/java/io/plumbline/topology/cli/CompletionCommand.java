@@ -20,7 +20,7 @@ import picocli.CommandLine.Spec;
             "For every shell to come:",
             "  ./plumbline completion bash > ~/.local/share/bash-completion/completions/plumbline"
         })
-final class CompletionCommand implements Callable<Integer> {
+public final class CompletionCommand implements Callable<Integer> {
 
     enum Shell {
         BASH,

@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
             "  plumbline check --config plumbline.yaml --offline",
             "  plumbline config --print --config plumbline.yaml"
         })
-final class ConfigCommand implements Callable<Integer> {
+public final class ConfigCommand implements Callable<Integer> {
 
     /** The options, of which exactly one is given. */
     static final class What {

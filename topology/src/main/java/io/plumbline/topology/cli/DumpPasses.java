@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.calibration.RecordedWindow;
+import io.plumbline.baseline.RecordedWindow;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;

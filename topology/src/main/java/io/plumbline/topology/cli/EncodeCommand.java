@@ -3,8 +3,8 @@ package io.plumbline.topology.cli;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.refit.Reconstruction;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -24,11 +24,15 @@ import picocli.CommandLine.Spec;
         name = "encode",
         mixinStandardHelpOptions = true,
         description = {
-            "Encodes dumps and writes codes and reconstructions as safetensors, to compare with the library the explainer came from.",
+            "Encodes dumps and writes codes and reconstructions as safetensors, "
+                    + "to compare with the library the explainer came from.",
             "",
-            "codes [n, d_sae] and reconstructions [n, d_out], in the space of the targets as they come. With --sparse, in the place"
-                    + " of codes, code_offsets [n + 1], code_indices and code_values: those of row i are offsets[i] to offsets[i + 1] - 1.",
-            "A cross-layer transcoder or crosscoder is encoded block by block, or the one of --explainer-option target=L: the names of all tensors"
+            "codes [n, d_sae] and reconstructions [n, d_out], in the space of the targets as they come. "
+                    + "With --sparse, in the place"
+                    + " of codes, code_offsets [n + 1], code_indices and code_values: "
+                    + "those of row i are offsets[i] to offsets[i + 1] - 1.",
+            "A cross-layer transcoder or crosscoder is encoded block by block, "
+                    + "or the one of --explainer-option target=L: the names of all tensors"
                     + " of a block then end in its layer where there are several, as codes.3 and reconstructions.3.",
             ""
         },
@@ -37,7 +41,7 @@ import picocli.CommandLine.Spec;
             "Example:",
             "  plumbline encode --explainer sae/ --activations rows.safetensors --out codes.safetensors"
         })
-final class EncodeCommand implements Callable<Integer> {
+public final class EncodeCommand implements Callable<Integer> {
 
     @Option(
             names = "--explainer",

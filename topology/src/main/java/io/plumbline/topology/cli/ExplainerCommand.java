@@ -20,9 +20,11 @@ import picocli.CommandLine.Spec;
         name = "explainer",
         mixinStandardHelpOptions = true,
         description = {
-            "Reads an explainer and tells its format, kind and sizes, what was folded, and what cannot be done with it.",
+            "Reads an explainer and tells its format, kind and sizes, what was folded, "
+                    + "and what cannot be done with it.",
             "",
-            "What is refused is refused with what to do instead; a fact that is in none of the files is named as the option to give.",
+            "What is refused is refused with what to do instead; a fact that is in none of the files is named as the "
+                    + "option to give.",
             ""
         },
         footer = {
@@ -34,7 +36,7 @@ import picocli.CommandLine.Spec;
             "A cross-layer transcoder or crosscoder, the block that writes into layer 3:",
             "  plumbline explainer clt/ --explainer-option target=3"
         })
-final class ExplainerCommand implements Callable<Integer> {
+public final class ExplainerCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "PATH", description = "Folder or file of the explainer.")
     Path path;

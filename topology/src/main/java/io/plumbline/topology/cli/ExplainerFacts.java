@@ -11,7 +11,8 @@ public final class ExplainerFacts {
             names = "--explainer-option",
             paramLabel = "NAME=VALUE",
             description =
-                    "A fact that is in none of the explainer's files: k, kind (sae or transcoder), layer, target, norm or features. May"
+                    "A fact that is in none of the explainer's files: k, kind (sae or transcoder), layer, target, "
+                            + "norm or features. May"
                             + " be repeated; a message names the one that is missing.")
     List<String> given = List.of();
 

@@ -11,13 +11,13 @@ import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
 
 /** Turns an exception into a sentence on standard error and an exit code. */
-final class Failures {
+public final class Failures {
 
-    static final String PREFIX = "plumbline: ";
+    public static final String PREFIX = "plumbline: ";
 
     private Failures() {}
 
-    static int explain(Exception failure, PrintWriter err, boolean withStack) {
+    public static int explain(Exception failure, PrintWriter err, boolean withStack) {
         err.println(PREFIX + sentence(failure));
         if (withStack) { // --verbose asked for it
             failure.printStackTrace(err);
@@ -29,9 +29,10 @@ final class Failures {
     }
 
     /** Returns what to say of a heap that is full; twice as much is a guess. */
-    static String noMemory(OutOfMemoryError full) {
+    public static String noMemory(OutOfMemoryError full) {
         long heap = Runtime.getRuntime().maxMemory() >> 20;
-        return "no memory left (%s), and Java may use %d MiB; give it more: PLUMBLINE_JAVA_OPTS=-Xmx%dm, where the machine has as much"
+        return ("no memory left (%s), and Java may use %d MiB; give it more: PLUMBLINE_JAVA_OPTS=-Xmx%dm, "
+                        + "where the machine has as much")
                 .formatted(full.getMessage(), heap, 2 * heap);
     }
 

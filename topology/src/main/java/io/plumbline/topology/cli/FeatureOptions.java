@@ -1,12 +1,13 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.activity.ActivityComparison;
-import io.plumbline.attribution.FailingFeatures;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.SampledReconstruction;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.SampledReconstruction;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.FeatureLink;
+import io.plumbline.explainer.formats.FeatureLink;
+import io.plumbline.explainer.formats.Formats;
+import io.plumbline.features.ActivityComparison;
+import io.plumbline.features.FailingFeatures;
 import io.plumbline.moments.RowSample;
 import io.plumbline.refit.SampleRows;
 import io.plumbline.topology.assessment.FeatureNames;
@@ -82,7 +83,7 @@ final class FeatureOptions {
         if (!Files.isDirectory(active)) {
             throw new UsageException("--active = %s: no such folder".formatted(active));
         }
-        Decoder decoder = Explainer.read(active).decoder();
+        Decoder decoder = Formats.read(active).decoder();
         if (decoder.features() != trained.decoder().features()
                 || decoder.dimension() != trained.decoder().dimension()) {
             throw new UsageException("--active = %s: has %d features x %d, the trained decoder %d x %d"

@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.behaviour.HeadDevice;
+import io.plumbline.causal.HeadDevice;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 

@@ -1,6 +1,6 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.behaviour.HeadLocation;
+import io.plumbline.causal.HeadLocation;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 

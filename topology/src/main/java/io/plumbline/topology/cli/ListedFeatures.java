@@ -1,9 +1,9 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.activity.ActivityChange;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.attribution.FailingFeature;
-import io.plumbline.calibration.Amounts;
+import io.plumbline.features.ActivityChange;
+import io.plumbline.features.ActivityChanges;
+import io.plumbline.features.FailingFeature;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.assessment.FeatureNames;
 import io.plumbline.topology.report.FeatureName;
 import io.plumbline.topology.report.Json;

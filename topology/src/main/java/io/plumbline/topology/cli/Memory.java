@@ -1,13 +1,13 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
 import io.plumbline.topology.runtime.CapacityEstimate.Part;
 import io.plumbline.topology.runtime.CapacityEstimate.Written;
-import io.plumbline.topology.windows.StoreKind;
 import java.io.PrintWriter;
 import java.util.Comparator;
 import java.util.List;
@@ -18,7 +18,7 @@ import java.util.regex.Pattern;
 import org.apache.kafka.streams.StreamsConfig;
 
 /** Shows a {@link CapacityEstimate} beside the heap there is, and says what to change where it does not fit. */
-final class Memory {
+public final class Memory {
 
     private static final String ROW = "  %-60s  %10s%n";
     private static final Pattern SIZE = Pattern.compile("([0-9]{1,12})([kmgtKMGT]?)");
@@ -27,7 +27,7 @@ final class Memory {
     private Memory() {}
 
     /** Returns the bytes of a size as Java takes it: 512m, 4g. */
-    static long size(String option, String text) {
+    public static long size(String option, String text) {
         Matcher matcher = SIZE.matcher(text.strip());
         if (!matcher.matches()) {
             throw new UsageException(
@@ -41,7 +41,7 @@ final class Memory {
         return bytes;
     }
 
-    static Deployment deployment(int partitions, int instances, boolean spread, int standbys) {
+    public static Deployment deployment(int partitions, int instances, boolean spread, int standbys) {
         try {
             return new Deployment(partitions, instances, spread, standbys);
         } catch (IllegalArgumentException refused) {
@@ -50,7 +50,7 @@ final class Memory {
     }
 
     /** Prints what one instance needs, and what the application writes. */
-    static void print(PrintWriter out, MonitorConfig config, CapacityEstimate estimate, long heap) {
+    public static void print(PrintWriter out, MonitorConfig config, CapacityEstimate estimate, long heap) {
         Deployment deployment = estimate.deployment();
         out.println("memory: set -Xmx to %s (PLUMBLINE_JAVA_OPTS=-Xmx%dm) for the monitor%s; there are %s"
                 .formatted(
@@ -76,7 +76,8 @@ final class Memory {
         if (deployment.partitions() > 1) {
             out.println(
                     config.waitingPanes() == null
-                            ? "  The panes that wait are a bound: half of the heap that is left; state.waiting_panes sets another."
+                            ? "  The panes that wait are a bound: half of the heap that is left; "
+                                    + "state.waiting_panes sets another."
                             : "  The panes that wait are a bound: state.waiting_panes.");
         }
         if (!estimate.outside().isEmpty()) {
@@ -124,7 +125,7 @@ final class Memory {
     }
 
     /** Returns why the configuration cannot run in so much heap, with what to change; empty: it can. */
-    static Optional<String> refusal(MonitorConfig config, CapacityEstimate estimate, long heap) {
+    public static Optional<String> refusal(MonitorConfig config, CapacityEstimate estimate, long heap) {
         if (estimate.leastHeapBytes() <= heap) {
             return Optional.empty();
         }

@@ -1,13 +1,13 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.UsualRank;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.UsualRank;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.records.ActivationFile;
 import io.plumbline.topology.assessment.Explainers;
 import io.plumbline.topology.config.DurationText;
-import io.plumbline.wire.ActivationFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -16,13 +16,19 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.List;
+import picocli.CommandLine.Model.CommandSpec;
 
 /** Reads values of options that need a sentence when they are wrong. */
-final class Options {
+public final class Options {
 
     private Options() {}
 
-    static Duration duration(String option, String text) {
+    /** Returns whether {@code --verbose} was given to the program that runs this command. */
+    public static boolean isVerbose(CommandSpec command) {
+        return command.root().findOption("--verbose").getValue() instanceof Boolean verbose && verbose;
+    }
+
+    public static Duration duration(String option, String text) {
         try {
             return DurationText.parse(text);
         } catch (IllegalArgumentException refused) {
@@ -30,7 +36,7 @@ final class Options {
         }
     }
 
-    static Instant instant(String option, String text) {
+    public static Instant instant(String option, String text) {
         try {
             return Instant.parse(text);
         } catch (DateTimeParseException refused) {
@@ -40,7 +46,7 @@ final class Options {
     }
 
     /** Reads an instant, or a duration back from {@code now}. */
-    static Instant instantOrAgo(String option, String text, Instant now) {
+    public static Instant instantOrAgo(String option, String text, Instant now) {
         try {
             return now.minus(DurationText.parse(text));
         } catch (IllegalArgumentException noDuration) {
@@ -65,7 +71,8 @@ final class Options {
         }
         if (dumps.isEmpty()) {
             throw new UsageException(
-                    "--explainer = none: expected dumps with a tensor \"reconstructions\", --activations FILE; a baseline without an explainer is not made from a topic");
+                    "--explainer = none: expected dumps with a tensor \"reconstructions\", --activations FILE; "
+                            + "a baseline without an explainer is not made from a topic");
         }
         try (ActivationFile dump = ActivationFile.open(dumps.get(0))) {
             return GivenReconstructions.of(dump.targetWidth(), options);
@@ -83,12 +90,12 @@ final class Options {
      *
      * @param dumps of its site, which tell what there is to know of an explainer {@code none}
      */
-    static List<Explainer> blocks(Path path, ExplainerOptions options, List<Path> dumps) throws IOException {
+    public static List<Explainer> blocks(Path path, ExplainerOptions options, List<Path> dumps) throws IOException {
         return GivenReconstructions.isNamedBy(path) ? List.of(explainer(path, options, dumps)) : blocks(path, options);
     }
 
     /** The blocks of an explainer with several targets, all or the one that is named; or the explainer itself. */
-    static List<Explainer> blocks(Path path, ExplainerOptions options) throws IOException {
+    public static List<Explainer> blocks(Path path, ExplainerOptions options) throws IOException {
         requireExplainer(path);
         return Explainers.readBlocks(path, options);
     }
@@ -117,7 +124,7 @@ final class Options {
         return baseline;
     }
 
-    static void requireRank(int rank, Explainer explainer) {
+    public static void requireRank(int rank, Explainer explainer) {
         if (rank < 1 || rank >= explainer.targetWidth()) {
             throw new UsageException(
                     "--rank = %d: expected 1 to %d, less than the width the explainer writes; %d is usual"
@@ -126,7 +133,7 @@ final class Options {
     }
 
     /** Refuses a place to write to before the work is done rather than after it. */
-    static void requireParent(String option, Path file) {
+    public static void requireParent(String option, Path file) {
         Path parent = file.toAbsolutePath().getParent();
         if (parent != null && !Files.isDirectory(parent)) {
             throw new UsageException("%s = %s: the folder %s does not exist".formatted(option, file, parent));
@@ -138,7 +145,7 @@ final class Options {
      *
      * @param kind what it will be, {@code file} or {@code folder}
      */
-    static void requireNew(String option, Path path, String kind) {
+    public static void requireNew(String option, Path path, String kind) {
         if (Files.exists(path)) {
             throw new UsageException("%s = %s: exists already; name a %s that does not".formatted(option, path, kind));
         }

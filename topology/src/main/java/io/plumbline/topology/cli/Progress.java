@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 public final class Progress implements AutoCloseable {
 
     /** The property by which the launcher says that a person looks on. */
-    static final String TERMINAL = "plumbline.terminal";
+    public static final String TERMINAL = "plumbline.terminal";
 
     private static final int UPDATE_MS = 200;
 
@@ -29,7 +29,7 @@ public final class Progress implements AutoCloseable {
         return of(task, rows, " rows");
     }
 
-    static Progress of(String task, long count, String unit) {
+    public static Progress of(String task, long count, String unit) {
         if (!Boolean.getBoolean(TERMINAL)) {
             return new Progress(null);
         }

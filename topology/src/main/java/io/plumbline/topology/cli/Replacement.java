@@ -1,14 +1,14 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.calibration.AlarmBudget;
-import io.plumbline.calibration.AlarmLaw;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineDiff;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.DriftPolicy;
-import io.plumbline.calibration.Provenance;
-import io.plumbline.calibration.Threshold;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineDiff;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.baseline.Provenance;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.Threshold;
 import io.plumbline.topology.assessment.SiteSettings;
 import java.io.IOException;
 import java.io.InputStream;
@@ -25,7 +25,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Compares a baseline with the one that it is made to replace. */
-final class Replacement {
+public final class Replacement {
 
     private final Baseline old;
     private final String sha256;
@@ -40,7 +40,7 @@ final class Replacement {
      *
      * @throws UsageException when it is not there, or of another explainer
      */
-    static Replacement of(Path file, Explainer explainer) throws IOException {
+    public static Replacement of(Path file, Explainer explainer) throws IOException {
         if (!Files.isRegularFile(file)) {
             throw new UsageException("--replaces = %s: no such file".formatted(file));
         }
@@ -61,14 +61,14 @@ final class Replacement {
     }
 
     /** The site's own rule where it has a calibrated one, otherwise the default promise. */
-    static Threshold rule(@Nullable SiteSettings site, Duration windowSize) {
+    public static Threshold rule(@Nullable SiteSettings site, Duration windowSize) {
         return site != null && site.threshold().isCalibrated()
                 ? site.threshold()
                 : new Threshold.FalseAlarms(
                         AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, windowSize));
     }
 
-    Provenance provenance(Instant created, String source) {
+    public Provenance provenance(Instant created, String source) {
         return Provenance.replacing(old, sha256, created, source);
     }
 
@@ -77,7 +77,7 @@ final class Replacement {
      *
      * @param triggers the statistics that are judged as one
      */
-    void putDiff(Answer answer, Baseline baseline, Threshold rule, List<String> triggers) {
+    public void putDiff(Answer answer, Baseline baseline, Threshold rule, List<String> triggers) {
         BaselineDiff diff = BaselineDiff.between(old, baseline, rule, triggers);
         Provenance provenance = old.provenance();
         answer.put("replaces_sha256", sha256)

@@ -1,7 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
 import java.util.List;
 import java.util.function.Function;
 

@@ -3,7 +3,7 @@ package io.plumbline.topology.cli;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.wire.TargetBlock;
+import io.plumbline.records.TargetBlock;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 
 /** The answers of a command about an explainer with several targets: one about all of them, and one about each. */
-final class TargetReports {
+public final class TargetReports {
 
     private final Answer together = new Answer();
     private final Map<String, Answer> blocks = new LinkedHashMap<>();
@@ -35,20 +35,20 @@ final class TargetReports {
     }
 
     /** Returns where the baseline of a block lies in the folder of all. */
-    static Path baseline(Path folder, Explainer block) {
+    public static Path baseline(Path folder, Explainer block) {
         return folder.resolve(name(block) + ".safetensors");
     }
 
     /** Returns what is said of all blocks together. */
-    Answer together() {
+    public Answer together() {
         return together;
     }
 
-    void add(Explainer block, Answer answer) {
+    public void add(Explainer block, Answer answer) {
         blocks.put(name(block), answer);
     }
 
-    void printSummaries(PrintWriter out) {
+    public void printSummaries(PrintWriter out) {
         blocks.forEach((name, answer) -> {
             out.println(name);
             answer.printSummary(out);
@@ -56,7 +56,7 @@ final class TargetReports {
         });
     }
 
-    void print(PrintWriter out, boolean asJson) {
+    public void print(PrintWriter out, boolean asJson) {
         if (asJson) {
             ObjectNode each = JsonNodeFactory.instance.objectNode();
             blocks.forEach((name, answer) -> each.set(name, answer.json()));

@@ -1,8 +1,8 @@
 package io.plumbline.topology.cli;
 
-import io.plumbline.calibration.AlarmBudget;
-import io.plumbline.calibration.AlarmLaw;
-import io.plumbline.calibration.Threshold;
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.Threshold;
 import io.plumbline.topology.config.AlarmText;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;

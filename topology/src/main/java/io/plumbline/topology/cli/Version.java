@@ -4,7 +4,7 @@ import io.plumbline.topology.config.ProgramVersion;
 import picocli.CommandLine.IVersionProvider;
 
 /** Returns the version in the manifest of the jar, and the Java it runs on. */
-final class Version implements IVersionProvider {
+public final class Version implements IVersionProvider {
 
     @Override
     public String[] getVersion() {

@@ -1,7 +1,7 @@
 package io.plumbline.topology.config;
 
-import io.plumbline.calibration.AlarmBudget;
-import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.DriftPolicy;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;

@@ -1,25 +1,25 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.behaviour.HeadLocation;
-import io.plumbline.calibration.Amounts;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.Basis;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.Misfit;
-import io.plumbline.calibration.NullSample;
-import io.plumbline.calibration.RequestDetector;
-import io.plumbline.calibration.RequestModel;
-import io.plumbline.calibration.SequentialDetector;
-import io.plumbline.calibration.SequentialRule;
-import io.plumbline.calibration.Threshold;
-import io.plumbline.calibration.Threshold.Level;
-import io.plumbline.calibration.UsualRank;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.baseline.Misfit;
+import io.plumbline.baseline.NullSample;
+import io.plumbline.baseline.RequestModel;
+import io.plumbline.baseline.UsualRank;
+import io.plumbline.causal.DownstreamSettings;
+import io.plumbline.causal.HeadLocation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.judgement.Basis;
+import io.plumbline.judgement.RequestDetector;
+import io.plumbline.judgement.SequentialDetector;
+import io.plumbline.judgement.SequentialRule;
+import io.plumbline.judgement.Threshold;
+import io.plumbline.judgement.Threshold.Level;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.FeatureNames;
 import io.plumbline.topology.assessment.SharedExplainers;
@@ -185,7 +185,8 @@ public final class ConfigCheck {
             List<String> others =
                     together.stream().filter(name -> !mute.contains(name)).toList();
             return Optional.of(
-                    "%s cannot raise an alarm in windows of %s: the threshold that keeps the promise lies above every value that makes sense, and more clean windows may lower it; %s"
+                    ("%s cannot raise an alarm in windows of %s: the threshold that keeps the promise lies above every "
+                                    + "value that makes sense, and more clean windows may lower it; %s")
                             .formatted(
                                     String.join(", ", mute),
                                     Amounts.count(sample.rowsPerWindow(), "row"),
@@ -208,7 +209,8 @@ public final class ConfigCheck {
                         RequestDetector.ofRunLength(rule.windowsPerAlarm()).smallestShareByRanks(requests.requests());
                 lines.add(String.format(
                         Locale.ROOT,
-                        "sequential: request_shift, %d requests: ranks alone find a drift of about %.2g %% of the requests or"
+                        "sequential: request_shift, %d requests: ranks alone find a drift of about %.2g %% of the "
+                                + "requests or"
                                 + " more; smaller shares rest on a tail model",
                         requests.requests(),
                         100.0 * share));
@@ -353,7 +355,8 @@ public final class ConfigCheck {
         int width = explainer.targetWidth();
         if (settings.rank() >= width) {
             problems.add(
-                    "rank = %d: expected less than %d, the width the explainer writes: the gap of whole spaces is 0; %d is usual"
+                    ("rank = %d: expected less than %d, the width the explainer writes: the gap of whole spaces is 0; "
+                                    + "%d is usual")
                             .formatted(settings.rank(), width, UsualRank.of(width)));
             return;
         }
@@ -495,7 +498,8 @@ public final class ConfigCheck {
             problems.add("sequential: request_shift: " + RequestModel.MISSING);
         } else if (requests.requests() < least) {
             problems.add(
-                    ("sequential: one false alarm of request_shift in %.0f windows needs a baseline of %d requests, it has"
+                    ("sequential: one false alarm of request_shift in %.0f windows needs a baseline of %d requests, "
+                                    + "it has"
                                     + " %d; run `plumbline baseline` with more, or set a shorter average_run_length")
                             .formatted(sequential.windowsPerAlarm(), least, requests.requests()));
         }
@@ -526,7 +530,8 @@ public final class ConfigCheck {
         if (levels > 0) {
             if (mute) {
                 problems.add(
-                        "no threshold of %s can be reached, since the clean windows of the baseline differ too much from each other: %s"
+                        ("no threshold of %s can be reached, since the clean windows of the baseline differ too much "
+                                        + "from each other: %s")
                                 .formatted(String.join(", ", statistics), DriftJudge.MIX));
             }
             return;

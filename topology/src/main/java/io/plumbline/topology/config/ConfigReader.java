@@ -10,8 +10,8 @@ import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.TargetSites;
-import io.plumbline.topology.windows.StoreKind;
-import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.topology.panes.StoreKind;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.Syntax;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -129,9 +129,9 @@ final class ConfigReader {
                         .formatted(site.replaceAll("\\p{Cntrl}", "?")));
             }
             if (TargetSites.groupOf(site) != null) {
-                problems.add(
-                        "sites.\"%s\": expected another name: such names are those of the targets of a site, which it lists under targets"
-                                .formatted(site));
+                problems.add(("sites.\"%s\": expected another name: such names are those of the targets of a site, "
+                                + "which it lists under targets")
+                        .formatted(site));
             }
             ConfigNode adaptationNode = adaptation(node);
             SwapRules swaps = SwapRulesReader.read(adaptationNode);
@@ -310,7 +310,8 @@ final class ConfigReader {
             state.problem(
                     "waiting_panes",
                     text,
-                    "expected at least %d: those of a window, of window.idle_close, window.grace and limits.ahead together, and a few on their way"
+                    ("expected at least %d: those of a window, of window.idle_close, "
+                                    + "window.grace and limits.ahead together, and a few on their way")
                             .formatted(least));
         }
         return panes;

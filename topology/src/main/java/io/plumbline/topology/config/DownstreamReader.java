@@ -1,8 +1,8 @@
 package io.plumbline.topology.config;
 
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.behaviour.HeadDevice;
-import io.plumbline.behaviour.HeadLocation;
+import io.plumbline.causal.DownstreamSettings;
+import io.plumbline.causal.HeadDevice;
+import io.plumbline.causal.HeadLocation;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

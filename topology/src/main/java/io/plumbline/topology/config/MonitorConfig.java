@@ -5,8 +5,8 @@ import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.TargetSites;
-import io.plumbline.topology.windows.StoreKind;
-import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.topology.panes.StoreKind;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.Printable;
 import io.plumbline.wire.TextFile;
 import java.io.IOException;
@@ -118,7 +118,8 @@ public record MonitorConfig(
         MonitorConfig config = parse(content(file), file.toString(), folder(file));
         if (config.secrets.hasLiteral() && isReadableByAll(file)) {
             LOG.warn(
-                    "the configuration holds a password and every user of this machine can read it: file={}\nchmod 600 it, or write ${env:NAME} or ${file:PATH} in place of the password",
+                    "the configuration holds a password and every user of this machine can read it: file={}\n"
+                            + "chmod 600 it, or write ${env:NAME} or ${file:PATH} in place of the password",
                     Printable.value(file));
         }
         return config;

@@ -2,20 +2,21 @@ package io.plumbline.topology.config;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.behaviour.WindowBehaviour;
-import io.plumbline.calibration.AlarmLaw;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.DriftPolicy;
-import io.plumbline.calibration.SequentialRule;
-import io.plumbline.calibration.Threshold;
-import io.plumbline.calibration.UsualRank;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.baseline.UsualRank;
+import io.plumbline.causal.DownstreamSettings;
+import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.explainer.ExplainerOptions;
-import io.plumbline.explainer.FeatureLink;
 import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.explainer.formats.FeatureLink;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.SequentialRule;
+import io.plumbline.judgement.Threshold;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.records.HiddenLayers;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Regularisation;
 import io.plumbline.refit.Rotation;
@@ -26,9 +27,8 @@ import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.FeatureSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Origin;
-import io.plumbline.topology.windows.WindowSettings;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.HiddenLayers;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -89,7 +89,8 @@ final class SiteReader {
             node.problem(
                     "explainer",
                     explainer,
-                    "expected adaptation: {mode: observe} beside it: records bring reconstructions, and there is no decoder to refit");
+                    "expected adaptation: {mode: observe} beside it: records bring reconstructions, "
+                            + "and there is no decoder to refit");
         }
         ExplainerOptions options = node.has("explainer_options")
                 ? explainerOptions(node.child("explainer_options"))
@@ -175,7 +176,8 @@ final class SiteReader {
             if (given) {
                 node.problem(
                         "downstream",
-                        "expected an explainer beside it: what a site's own reconstructions do to the model is not measured");
+                        "expected an explainer beside it: what a site's own reconstructions do to the model is not "
+                                + "measured");
             }
             return downstream;
         }
@@ -185,7 +187,8 @@ final class SiteReader {
                 node.problem(
                         triggers.contains(label) ? "trigger" : warn.contains(label) ? "warn" : "sequential",
                         label,
-                        "expected only beside downstream: {head: FILE} or {worker: ADDRESS}, the rest of the model that it is"
+                        "expected only beside downstream: {head: FILE} or {worker: ADDRESS}, "
+                                + "the rest of the model that it is"
                                 + " measured with");
             }
         }
@@ -265,7 +268,8 @@ final class SiteReader {
             node.problem(
                     "select_by",
                     "kl",
-                    "expected only beside downstream: {head: FILE} or {worker: ADDRESS} of the site, the rest of the model that"
+                    "expected only beside downstream: {head: FILE} or {worker: ADDRESS} of the site, "
+                            + "the rest of the model that"
                             + " the KL is measured with, and not with gate: false in it");
         }
     }

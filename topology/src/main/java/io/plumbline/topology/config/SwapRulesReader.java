@@ -1,6 +1,6 @@
 package io.plumbline.topology.config;
 
-import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.topology.adaptation.SwapRules;
 import java.time.Duration;
 import java.util.regex.Matcher;

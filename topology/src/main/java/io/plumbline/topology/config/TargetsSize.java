@@ -19,7 +19,8 @@ final class TargetsSize {
         long width = blocks.stream().mapToLong(Block::width).sum();
         return DecoderEmitter.refusal(features, (int) Math.min(width, Integer.MAX_VALUE), dtype) == null
                 ? null
-                : "targets: the one decoder of all, %d features x %d, is larger than what travels; expected fewer targets, a narrower adaptation.dtype, or adaptation: {mode: observe}"
+                : ("targets: the one decoder of all, %d features x %d, is larger than what travels; "
+                                + "expected fewer targets, a narrower adaptation.dtype, or adaptation: {mode: observe}")
                         .formatted(features, width);
     }
 }

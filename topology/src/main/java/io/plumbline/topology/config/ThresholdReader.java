@@ -1,9 +1,9 @@
 package io.plumbline.topology.config;
 
-import io.plumbline.calibration.AlarmBudget;
-import io.plumbline.calibration.AlarmLaw;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.Threshold;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.Threshold;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;

@@ -1,10 +1,10 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.report.WindowReport;
-import io.plumbline.topology.windows.RowAccount;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

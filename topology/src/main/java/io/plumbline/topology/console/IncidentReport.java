@@ -1,8 +1,8 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.activity.ActivityChange;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.attribution.FailingFeature;
+import io.plumbline.features.ActivityChange;
+import io.plumbline.features.ActivityChanges;
+import io.plumbline.features.FailingFeature;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.AdaptationReport;
@@ -250,7 +250,8 @@ public final class IncidentReport {
         page.element("h2", "Features that fell silent or woke up");
         page.element(
                 "p",
-                "Features active less often in the last window than on the baseline's rows, beyond chance: %d; more often: %d; compared: %d."
+                ("Features active less often in the last window than on the baseline's rows, beyond chance: %d; "
+                                + "more often: %d; compared: %d.")
                         .formatted(changes.lessActive(), changes.moreActive(), changes.tested()));
         page.raw("<table><tr><th>feature<th>direction<th>active in<th>in baseline<th>mean activation<th>in"
                 + " baseline<th>p</tr>");

@@ -3,10 +3,10 @@ package io.plumbline.topology.console;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
-import io.plumbline.topology.windows.RowAccount;
 import io.plumbline.wire.Printable;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -72,12 +72,17 @@ final class ReportFeed implements AutoCloseable {
                     return;
                 } catch (AuthorizationException refused) {
                     String sentence =
-                            "this process may not read %s and %s: it shows the windows it judged since it started; grant it READ on both topics for the windows before and of other instances"
+                            ("this process may not read %s and %s: it shows the windows it judged since it started; "
+                                            + "grant it READ on both topics for the windows before and of other "
+                                            + "instances")
                                     .formatted(
                                             config.topics().windowReports(),
                                             config.topics().adaptationReports());
                     LOG.warn(
-                            "the console may not read its topics and shows the windows that this process judged since it started: reason={}\ngrant it READ on {} and {} for the windows before and of other instances",
+                            "the console may not read its topics and shows the windows that this process judged since "
+                                    + "it started: reason={}\n"
+                                    + "grant it READ on {} and {} for the windows before and of other "
+                                    + "instances",
                             Printable.value(refused.getMessage()),
                             config.topics().windowReports(),
                             config.topics().adaptationReports());

@@ -2,10 +2,10 @@ package io.plumbline.topology.console;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.report.FeatureName;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
-import io.plumbline.topology.windows.RowAccount;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

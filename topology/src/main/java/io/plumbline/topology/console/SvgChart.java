@@ -1,6 +1,6 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;

@@ -55,7 +55,8 @@ final class ArtefactReader {
      */
     private static IllegalArgumentException noRoom(List<Long> shape, DType dtype, OutOfMemoryError cause) {
         return new IllegalArgumentException(
-                "the heap has no room for its weights, %s of %d bytes each; give this program a larger one (-Xmx) and start it again"
+                ("the heap has no room for its weights, %s of %d bytes each; "
+                                + "give this program a larger one (-Xmx) and start it again")
                         .formatted(shape, dtype == DType.F64 ? Double.BYTES : Float.BYTES),
                 cause);
     }

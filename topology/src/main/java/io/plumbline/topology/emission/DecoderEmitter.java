@@ -78,7 +78,8 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
         long bytes = dtype.bytes() * ((long) features * dimension + dimension) + DecoderSubscription.LARGEST_HEADER;
         return bytes <= DecoderManifest.LARGEST_ARTEFACT
                 ? null
-                : "a decoder of %d features x %d takes %d bytes as %s, at most %d travel; write a narrower adaptation.dtype or adaptation.mode: observe"
+                : ("a decoder of %d features x %d takes %d bytes as %s, at most %d travel; "
+                                + "write a narrower adaptation.dtype or adaptation.mode: observe")
                         .formatted(features, dimension, bytes, dtype, DecoderManifest.LARGEST_ARTEFACT);
     }
 
@@ -137,8 +138,8 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
     }
 
     /**
-     * Returns whether a reader finds these numbers and has nothing against them: what is rounded as it travels, or is not
-     * finite, it takes from the topic.
+     * Returns whether a reader finds these numbers and has nothing against them: what is rounded as it travels, or is
+     * not finite, it takes from the topic.
      */
     private static boolean isReadAsItIs(Publication publication) {
         Decoder decoder = publication.decoder();

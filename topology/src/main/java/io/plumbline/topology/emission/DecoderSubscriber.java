@@ -25,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * complete and verified, newest version last.
  *
  * <pre>{@code
- * Decoder trained = Explainer.read(Path.of("sae")).decoder();
+ * Decoder trained = Formats.read(Path.of("sae")).decoder();
  * AtomicReference<Decoder> active = new AtomicReference<>(trained);
  * Properties kafka = new Properties();
  * kafka.setProperty("bootstrap.servers", "localhost:9092");

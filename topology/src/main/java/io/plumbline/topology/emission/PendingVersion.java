@@ -1,6 +1,6 @@
 package io.plumbline.topology.emission;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.emission.DecoderSubscription.Parent;
 import io.plumbline.wire.Safetensors;
 import java.io.IOException;

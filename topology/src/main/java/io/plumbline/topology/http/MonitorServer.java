@@ -80,7 +80,8 @@ public final class MonitorServer implements AutoCloseable {
             return HttpListener.start(name, threads, new InetSocketAddress(address, port), tls, handler);
         } catch (IOException e) {
             throw new IOException(
-                    "metrics: cannot listen on %s:%d: %s; stop what listens there, or set %s to another (0: any free one)"
+                    ("metrics: cannot listen on %s:%d: %s; stop what listens there, or set %s to another (0: "
+                                    + "any free one)")
                             .formatted(address.getHostAddress(), port, e.getMessage(), key),
                     e);
         }
@@ -99,7 +100,8 @@ public final class MonitorServer implements AutoCloseable {
         MonitorServer server = new MonitorServer(settings, web, metrics, alive, ready, pages);
         if (web.users().isEmpty() && !server.address().getAddress().isLoopbackAddress()) {
             log.warn(
-                    "/metrics asks for no password: whoever reaches it learns sites, rates and verdicts: address={}\nname a file with basic_auth_users under http.web_config, or set http.bind: 127.0.0.1",
+                    "/metrics asks for no password: whoever reaches it learns sites, rates and verdicts: address={}\n"
+                            + "name a file with basic_auth_users under http.web_config, or set http.bind: 127.0.0.1",
                     settings.bind());
         }
         return server;

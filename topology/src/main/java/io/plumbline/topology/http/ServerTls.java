@@ -131,7 +131,8 @@ public final class ServerTls {
         Matcher pem = PKCS8.matcher(content(folder, keys, "key_file"));
         if (!pem.find()) {
             throw new IllegalArgumentException(
-                    "key_file = %s: expected a PRIVATE KEY in PEM, PKCS#8 and not encrypted; `openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW` makes one"
+                    ("key_file = %s: expected a PRIVATE KEY in PEM, PKCS#8 and not encrypted; "
+                                    + "`openssl pkcs8 -topk8 -nocrypt -in OLD -out NEW` makes one")
                             .formatted(keys.get("key_file")));
         }
         PKCS8EncodedKeySpec bytes;

@@ -63,7 +63,9 @@ public record Coverage(long served, long delivered, long cached, long notSampled
         long dropped = count(headers, DROPPED);
         if (rows + cached + notSampled + dropped > served || announced > served) {
             throw new IllegalArgumentException(
-                    "%s = %d, but the record brings %d rows and says that %d tokens were cached, %d not sampled, %d dropped and %d announced before; count every token of the record's rows, and of the rows that are missing, in %s"
+                    ("%s = %d, but the record brings %d rows and says that %d tokens were cached, %d not sampled, "
+                                    + "%d dropped and %d announced before; count every token of the record's rows, "
+                                    + "and of the rows that are missing, in %s")
                             .formatted(SERVED, served, rows, cached, notSampled, dropped, announced, SERVED));
         }
         return new Coverage(served - announced, rows, cached, notSampled, dropped);

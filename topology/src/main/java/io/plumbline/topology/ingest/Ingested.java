@@ -2,9 +2,9 @@ package io.plumbline.topology.ingest;
 
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowMask;
-import io.plumbline.wire.ActivationBlob;
-import io.plumbline.wire.MomentRecord;
-import io.plumbline.wire.RequestRecord;
+import io.plumbline.records.ActivationBlob;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.RequestRecord;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -85,7 +85,7 @@ public sealed interface Ingested {
      * Names a request; rows of one request are not independent.
      *
      * @param hash of its name, or of the record that is its own request
-     * @param name the text that names it, {@link io.plumbline.moments.RequestTotals#shortName}; null where the record
+     * @param name the text that names it, {@link io.plumbline.requests.RequestTotals#shortName}; null where the record
      *     is its own request
      */
     record Request(long hash, @Nullable String name) {}

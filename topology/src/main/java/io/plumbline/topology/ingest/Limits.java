@@ -59,9 +59,13 @@ public record Limits(
             return new DeadLetter(
                     DeadLetter.Reason.BEHIND_TIME,
                     timestampMs >= OLDEST_MS / 1_000
-                            ? "site %s: the event time %s (%d ms) is before 2000: it is in seconds, and in them it would be %s; Kafka's timestamps are milliseconds since 1970, so send it times 1,000"
+                            ? ("site %s: the event time %s (%d ms) is before 2000: it is in seconds, "
+                                            + "and in them it would be %s; "
+                                            + "Kafka's timestamps are milliseconds since 1970, "
+                                            + "so send it times 1,000")
                                     .formatted(site, time, timestampMs, Instant.ofEpochSecond(timestampMs))
-                            : "site %s: the event time %s (%d ms) is before 2000: the record has no timestamp, or one of another unit; Kafka's timestamps are milliseconds since 1970"
+                            : ("site %s: the event time %s (%d ms) is before 2000: the record has no timestamp, "
+                                            + "or one of another unit; Kafka's timestamps are milliseconds since 1970")
                                     .formatted(site, time, timestampMs));
         }
         long behindMs = wallMs - timestampMs;
@@ -69,7 +73,9 @@ public record Limits(
                 ? null
                 : new DeadLetter(
                         DeadLetter.Reason.BEHIND_TIME,
-                        "site %s: the event time %s is %d s behind this machine's clock, limits.behind takes %d s; look at the producer's clock and at this one, or leave limits.behind out for recordings"
+                        ("site %s: the event time %s is %d s behind this machine's clock, limits.behind takes %d s; "
+                                        + "look at the producer's clock and at this one, "
+                                        + "or leave limits.behind out for recordings")
                                 .formatted(site, time, behindMs / 1_000, behind.toSeconds()));
     }
 
@@ -85,11 +91,14 @@ public record Limits(
         return timestampMs >= NEWEST_MS
                 ? new DeadLetter(
                         DeadLetter.Reason.AHEAD_OF_TIME,
-                        "site %s: the event time is after the year 9999: it is in microseconds or nanoseconds; Kafka's timestamps are milliseconds since 1970, so send it divided by 1,000 or 1,000,000"
+                        ("site %s: the event time is after the year 9999: it is in microseconds or nanoseconds; "
+                                        + "Kafka's timestamps are milliseconds since 1970, "
+                                        + "so send it divided by 1,000 or 1,000,000")
                                 .formatted(site))
                 : new DeadLetter(
                         DeadLetter.Reason.AHEAD_OF_TIME,
-                        "site %s: the event time %s is %d s ahead of this machine's clock, limits.ahead takes %d s; look at the producer's clock and at this one"
+                        ("site %s: the event time %s is %d s ahead of this machine's clock, limits.ahead takes %d s; "
+                                        + "look at the producer's clock and at this one")
                                 .formatted(
                                         site, Instant.ofEpochMilli(timestampMs), aheadMs / 1_000, ahead.toSeconds()));
     }

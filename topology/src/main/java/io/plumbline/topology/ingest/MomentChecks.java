@@ -1,11 +1,11 @@
 package io.plumbline.topology.ingest;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.records.EncodedRows;
+import io.plumbline.records.MomentClaim;
+import io.plumbline.records.MomentRecord;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.topology.ingest.RecordReader.Refused;
-import io.plumbline.wire.EncodedRows;
-import io.plumbline.wire.MomentClaim;
-import io.plumbline.wire.MomentRecord;
 
 /** Compares a moment that came instead of rows with its site, and its numbers with each other. */
 record MomentChecks(Limits limits) {
@@ -22,7 +22,8 @@ record MomentChecks(Limits limits) {
             throw refused(
                     Reason.UNEXPECTED_MOMENT,
                     shape,
-                    "the explainer's decoder writes other rows than those that come (%s), and a moment was summed of these; send rows"
+                    ("the explainer's decoder writes other rows than those that come (%s), "
+                                    + "and a moment was summed of these; send rows")
                             .formatted(shape.space().describe()));
         }
         checkWidth(shape, "sum", moment.dimension(), shape.targetWidth());
@@ -34,7 +35,8 @@ record MomentChecks(Limits limits) {
             throw refused(
                     Reason.MALFORMED,
                     shape,
-                    "the timestamp %d ms is not in the record's pane of %d ms from %d ms on; it is the event time of the newest row, and all are milliseconds since 1970"
+                    ("the timestamp %d ms is not in the record's pane of %d ms from %d ms on; "
+                                    + "it is the event time of the newest row, and all are milliseconds since 1970")
                             .formatted(
                                     timestampMs,
                                     moment.pane().sizeMs(),
@@ -44,7 +46,8 @@ record MomentChecks(Limits limits) {
             throw refused(
                     Reason.WRONG_MASK,
                     shape,
-                    "the moment is of rows masked by %s, the site masks by %s; mask the rows before they are summed and say so in mask_token_ids and mask_norm"
+                    ("the moment is of rows masked by %s, the site masks by %s; "
+                                    + "mask the rows before they are summed and say so in mask_token_ids and mask_norm")
                             .formatted(moment.mask(), shape.mask().applied()));
         }
         MomentClaim.Fault fault = MomentClaim.fault(moment);

@@ -1,19 +1,19 @@
 package io.plumbline.topology.ingest;
 
-import io.plumbline.calibration.Amounts;
-import io.plumbline.moments.RequestTotals;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
+import io.plumbline.records.ActivationBatchException;
+import io.plumbline.records.ActivationBlob;
+import io.plumbline.records.ActivationRecord;
+import io.plumbline.records.EmptyBatchException;
+import io.plumbline.records.EncodedRows;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.RequestRecord;
+import io.plumbline.records.TargetBlock;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
-import io.plumbline.wire.ActivationBatchException;
-import io.plumbline.wire.ActivationBlob;
-import io.plumbline.wire.ActivationRecord;
-import io.plumbline.wire.EmptyBatchException;
-import io.plumbline.wire.EncodedRows;
 import io.plumbline.wire.KnownHeaders;
-import io.plumbline.wire.MomentRecord;
-import io.plumbline.wire.RequestRecord;
-import io.plumbline.wire.TargetBlock;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -253,7 +253,8 @@ public final class RecordReader {
             if (targets != null) {
                 throw new Refused(
                         Reason.UNEXPECTED_TARGETS,
-                        "site %s: the record has targets, but the explainer is a sparse autoencoder and reconstructs its own input"
+                        ("site %s: the record has targets, but the explainer is a sparse autoencoder and reconstructs "
+                                        + "its own input")
                                 .formatted(shape.site()));
             }
             return;
@@ -294,7 +295,8 @@ public final class RecordReader {
         if (shape.features() > 0 && !blob.hasCodes()) {
             throw new Refused(
                     Reason.MISSING_CODES,
-                    "site %s: explainer_options.features = %d, and the record has no tensors \"code_indices\" and \"code_values\""
+                    ("site %s: explainer_options.features = %d, and the record has no tensors \"code_indices\" and "
+                                    + "\"code_values\"")
                             .formatted(shape.site(), shape.features()));
         }
     }
@@ -311,7 +313,8 @@ public final class RecordReader {
         if (shape.mask().needsTokenIds() && blob.tokenIds() == null) {
             throw new Refused(
                     Reason.MISSING_TOKEN_IDS,
-                    "site %s: mask.token_ids leaves out rows by their token, but the record has no tensor \"token_ids\" [%d]; no row of the batch was added"
+                    ("site %s: mask.token_ids leaves out rows by their token, "
+                                    + "but the record has no tensor \"token_ids\" [%d]; no row of the batch was added")
                             .formatted(shape.site(), blob.rows()));
         }
     }

@@ -63,7 +63,10 @@ public final class RefusedRecords {
         OptionalLong heldBack = lines.take(reason);
         if (heldBack.isPresent()) {
             LOG.warn(
-                    "a record was refused and is a dead letter: {} site={} topic={} partition={} offset={} reason={} others_since_last_line={}\nto see them: plumbline replay --dead-letters --reason {} --config plumbline.yaml --dry-run",
+                    "a record was refused and is a dead letter: {} site={} topic={} partition={} offset={} reason={} "
+                            + "others_since_last_line={}\n"
+                            + "to see them: plumbline replay --dead-letters --reason {} --config "
+                            + "plumbline.yaml --dry-run",
                     Printable.of(letter.message(), LONGEST_MESSAGE),
                     Printable.value(site == null ? null : name(site)),
                     place.topic(),

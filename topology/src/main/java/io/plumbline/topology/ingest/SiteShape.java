@@ -3,8 +3,8 @@ package io.plumbline.topology.ingest;
 import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.moments.RowMask;
-import io.plumbline.wire.HiddenLayers;
-import io.plumbline.wire.TargetBlock;
+import io.plumbline.records.HiddenLayers;
+import io.plumbline.records.TargetBlock;
 import org.jspecify.annotations.Nullable;
 
 /**

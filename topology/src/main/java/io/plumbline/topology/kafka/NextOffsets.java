@@ -170,9 +170,9 @@ public final class NextOffsets {
 
         static Next decode(byte[] bytes) {
             if (bytes.length != BYTES || bytes[0] != VERSION) {
-                throw new IllegalStateException(
-                        "the state store holds a next offset of %d bytes and version %d, this program writes %d and %d; reset the application's state"
-                                .formatted(bytes.length, bytes.length == 0 ? -1 : bytes[0], BYTES, VERSION));
+                throw new IllegalStateException(("the state store holds a next offset of %d bytes and version %d, "
+                                + "this program writes %d and %d; reset the application's state")
+                        .formatted(bytes.length, bytes.length == 0 ? -1 : bytes[0], BYTES, VERSION));
             }
             ByteBuffer buffer = ByteBuffer.wrap(bytes, 1, BYTES - 1);
             return new Next(buffer.getLong(), new Uuid(buffer.getLong(), buffer.getLong()));
@@ -226,7 +226,9 @@ public final class NextOffsets {
             if (skips && offset < known.offset() && (skipped > 0 || isSameTopic(topic, known))) {
                 if (skipped == 0) {
                     LOG.warn(
-                            "the offsets of the group were reset or had expired; records that the state holds already are skipped: topic={} partition={} offset={} state_offset={} group={}",
+                            "the offsets of the group were reset or had expired; "
+                                    + "records that the state holds already are skipped: "
+                                    + "topic={} partition={} offset={} state_offset={} group={}",
                             topic,
                             partition,
                             offset,
@@ -260,7 +262,10 @@ public final class NextOffsets {
                 long lost = source.lost(partition, known.offset(), offset);
                 if (lost > 0) {
                     LOG.error(
-                            "the offsets of the group were set, or had expired and the records were deleted; what lies between the state and where reading went on is in no window: topic={} partition={} offset={} state_offset={} records={} group={}\nsend the records again if you still have them",
+                            "the offsets of the group were set, or had expired and the records were deleted; "
+                                    + "what lies between the state and where reading went on is in no window: "
+                                    + "topic={} partition={} offset={} state_offset={} records={} group={}\n"
+                                    + "send the records again if you still have them",
                             topic,
                             partition.partition(),
                             offset,
@@ -279,7 +284,8 @@ public final class NextOffsets {
                 return true;
             }
             LOG.warn(
-                    "a topic was deleted and made again; it is read from where the group begins, whatever offset the state holds: topic={} state_offset={} topic_id={} state_topic_id={}",
+                    "a topic was deleted and made again; it is read from where the group begins, "
+                            + "whatever offset the state holds: topic={} state_offset={} topic_id={} state_topic_id={}",
                     topic,
                     known.offset(),
                     id,

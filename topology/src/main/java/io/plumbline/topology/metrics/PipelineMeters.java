@@ -1,17 +1,17 @@
 package io.plumbline.topology.metrics;
 
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.StateSize;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.report.WorstRequest;
-import io.plumbline.topology.windows.LateReason;
-import io.plumbline.topology.windows.RowAccount;
-import io.plumbline.topology.windows.StateSize;
 import io.plumbline.topology.windows.WindowListener;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import java.time.Clock;

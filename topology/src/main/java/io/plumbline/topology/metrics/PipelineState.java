@@ -1,6 +1,6 @@
 package io.plumbline.topology.metrics;
 
-import io.plumbline.topology.windows.StateSize;
+import io.plumbline.topology.panes.StateSize;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;

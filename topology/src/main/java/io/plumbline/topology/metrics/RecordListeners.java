@@ -2,9 +2,9 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
-import io.plumbline.topology.windows.LateReason;
-import io.plumbline.topology.windows.RowAccount;
-import io.plumbline.topology.windows.StateSize;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.StateSize;
 import io.plumbline.topology.windows.WindowListener;
 import java.util.function.Consumer;
 

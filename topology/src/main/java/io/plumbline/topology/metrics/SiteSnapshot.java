@@ -1,7 +1,7 @@
 package io.plumbline.topology.metrics;
 
-import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.report.Samples;
 import io.plumbline.topology.report.WindowMetric;
 import java.util.ArrayList;

@@ -1,8 +1,8 @@
 package io.plumbline.topology.metrics;
 
-import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.SequentialReport;
 import io.plumbline.topology.report.StatisticReport;

@@ -125,15 +125,17 @@ public final class Standstills {
                         repeats.reached(place.partition(), place.stand().offset()))
                 .filter(place -> seconds(place.stand()) > limitSeconds() || repeats(place) >= MANY_REPEATS)
                 .max(Comparator.comparingDouble(place -> seconds(place.stand())))
-                .flatMap(place -> Optional.of(
-                        "%s: %s has stood at offset %d for %.0f s while records wait, and was read again from there %d times; expected progress within %.0f s. A restart reads the same record again: see PlumblineNoProgress in the runbook"
-                                .formatted(
-                                        application,
-                                        place.partition(),
-                                        place.stand().offset(),
-                                        seconds(place.stand()),
-                                        repeats(place),
-                                        limitSeconds())));
+                .flatMap(place -> Optional.of(("%s: %s has stood at offset %d for %.0f s while records wait, "
+                                + "and was read again from there %d times; expected progress within %.0f s. "
+                                + "A restart reads the same record again: "
+                                + "see PlumblineNoProgress in the runbook")
+                        .formatted(
+                                application,
+                                place.partition(),
+                                place.stand().offset(),
+                                seconds(place.stand()),
+                                repeats(place),
+                                limitSeconds())));
     }
 
     private Stream<Place> of(String label) {

@@ -1,7 +1,7 @@
 package io.plumbline.topology.report;
 
-import io.plumbline.activity.ActivityChange;
-import io.plumbline.activity.ActivityChanges;
+import io.plumbline.features.ActivityChange;
+import io.plumbline.features.ActivityChanges;
 import java.util.function.BiConsumer;
 
 /** The metrics of the features that are active more or less often. */

@@ -1,7 +1,7 @@
 package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;

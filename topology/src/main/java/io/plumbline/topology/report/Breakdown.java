@@ -27,11 +27,13 @@ public record Breakdown(
             "value");
     private static final WindowMetric SHIFT = WindowMetric.family(
             "plumbline_breakdown_whitened_mean_shift",
-            "Whitened mean shift of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
+            "Whitened mean shift of the rows of each value of breakdown_by, "
+                    + "measured on equally many sampled rows of each",
             "value");
     private static final WindowMetric FVU = WindowMetric.family(
             "plumbline_breakdown_fraction_of_variance_unexplained",
-            "Fraction of variance the trained decoder leaves unexplained on the encoded rows of each value of breakdown_by; may exceed 1",
+            "Fraction of variance the trained decoder leaves unexplained on the encoded rows of each value of "
+                    + "breakdown_by; may exceed 1",
             "value");
 
     static final BiConsumer<Breakdown, Samples> SAMPLES =

@@ -1,9 +1,9 @@
 package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import io.plumbline.behaviour.Figure;
-import io.plumbline.behaviour.WindowAblation;
-import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.causal.Figure;
+import io.plumbline.causal.WindowAblation;
+import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -27,22 +27,26 @@ public record DownstreamReport(
         int split,
 
         @JsonPropertyDescription(
-                "how the head failed: `not_finite`, `wrong_shape`, `timed_out`, `unreachable` or `failed`; null where it did not")
+                "how the head failed: `not_finite`, `wrong_shape`, `timed_out`, `unreachable` or `failed`; "
+                        + "null where it did not")
         @Nullable
         String failure,
 
         @JsonPropertyDescription("a sentence for why nothing was measured; null where something was") @Nullable
         String reason,
 
-        @JsonPropertyDescription(
-                "of the trained decoder: `value`, `low` and `high` of `delta_ce`, `kl`, `top1_agreement` and `loss_recovered`, a 95 % interval over requests; without those that are undefined")
+        @JsonPropertyDescription("of the trained decoder: `value`, `low` and `high` of `delta_ce`, `kl`, "
+                + "`top1_agreement` and `loss_recovered`, a 95 % interval over requests; "
+                + "without those that are undefined")
         Map<String, Figure> trained,
 
         @JsonPropertyDescription("the same of the decoder in service; null while that is the trained one") @Nullable
         Map<String, Figure> active,
 
         @JsonPropertyDescription(
-                "what removing features of the last row does, of a site with `ablations`: `requests`, `excluded`, and `naopc`, `ncomp`, `ncomp8` and `ncomp4` of the `trained` and the `active` decoder; to be read, not to be judged by. Null where none were removed")
+                "what removing features of the last row does, of a site with `ablations`: `requests`, `excluded`, "
+                        + "and `naopc`, `ncomp`, `ncomp8` and `ncomp4` of the `trained` and the `active` decoder; "
+                        + "to be read, not to be judged by. Null where none were removed")
         @Nullable
         WindowAblation ablation) {
 

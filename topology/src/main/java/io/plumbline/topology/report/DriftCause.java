@@ -1,7 +1,7 @@
 package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** Says what changed with a drift, as far as producers say where their rows come from. */
 public record DriftCause(
         @JsonPropertyDescription(
-                "`change`: a header or tag has a value that came with the drift. `traffic`: none has. `unknown`: no producer says anything")
+                "`change`: a header or tag has a value that came with the drift. `traffic`: none has. `unknown`: "
+                        + "no producer says anything")
         String kind,
 
         @JsonPropertyDescription("the values that came with the drift, those of most rows first")
@@ -25,7 +26,8 @@ public record DriftCause(
 
     private static final WindowMetric CHANGE = WindowMetric.family(
             "plumbline_drift_change_ratio",
-            "While a site is drifted, the header's or tag's values that came with the drift, by name and value, with their shares of the window's rows",
+            "While a site is drifted, the header's or tag's values that came with the drift, by name and value, "
+                    + "with their shares of the window's rows",
             "change");
 
     static final BiConsumer<DriftCause, Samples> SAMPLES = (cause, samples) -> cause.changes()

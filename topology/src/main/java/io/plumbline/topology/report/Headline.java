@@ -1,7 +1,7 @@
 package io.plumbline.topology.report;
 
-import io.plumbline.calibration.Amounts;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Amounts;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,8 +1,8 @@
 package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.core.type.TypeReference;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.attribution.FailingFeature;
+import io.plumbline.features.ActivityChanges;
+import io.plumbline.features.FailingFeature;
 import io.plumbline.topology.report.SectionKind.Shown;
 import java.util.ArrayList;
 import java.util.Collections;

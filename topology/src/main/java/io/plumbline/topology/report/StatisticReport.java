@@ -1,7 +1,7 @@
 package io.plumbline.topology.report;
 
-import io.plumbline.calibration.Basis;
-import io.plumbline.calibration.Reading;
+import io.plumbline.judgement.Basis;
+import io.plumbline.judgement.Reading;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -2,7 +2,7 @@ package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +22,8 @@ public record TargetsReport(
 
         @JsonPropertyDescription("that of the worst block") Verdict verdict,
 
-        @JsonPropertyDescription(
-                "the target that stands worst: drifted before undecided before aligned, then the one whose deciding statistic is the most times its threshold")
+        @JsonPropertyDescription("the target that stands worst: drifted before undecided before aligned, "
+                + "then the one whose deciding statistic is the most times its threshold")
         String worstBlock,
 
         @JsonPropertyDescription("the statistic that its verdict rests on")
@@ -64,7 +64,8 @@ public record TargetsReport(
     /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
     @JsonProperty("over_threshold")
     @JsonPropertyDescription(
-            "`trigger_value` / `threshold`: above 1 the window counts towards a drift; null where either is missing, the threshold is not above 0, or the verdict is `undecided`")
+            "`trigger_value` / `threshold`: above 1 the window counts towards a drift; null where either is missing, "
+                    + "the threshold is not above 0, or the verdict is `undecided`")
     @Nullable
     Double overThreshold() {
         return verdict == Verdict.UNDECIDED

@@ -63,33 +63,40 @@ public record WindowMetric(
             "reason");
     public static final WindowMetric FVU = family(
             "plumbline_fraction_of_variance_unexplained",
-            "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; may exceed 1",
+            "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; "
+                    + "may exceed 1",
             "decoder");
     public static final WindowMetric DELTA_CE = family(
             "plumbline_delta_ce",
-            "Cross-entropy of the model's next token with the trained or the active decoder's account in place, less that of the model itself, in nats",
+            "Cross-entropy of the model's next token with the trained or the active decoder's account in place, "
+                    + "less that of the model itself, in nats",
             "decoder");
     public static final WindowMetric KL = family(
             "plumbline_kl",
-            "Divergence of the model's next token from that with the trained or the active decoder's account in place, in nats",
+            "Divergence of the model's next token from that with the trained or the active decoder's account in "
+                    + "place, in nats",
             "decoder");
     public static final WindowMetric TOP1_AGREEMENT = family(
             "plumbline_top1_agreement_ratio",
-            "Share of rows after which the trained or the active decoder's account leaves the most likely next token as it was",
+            "Share of rows after which the trained or the active decoder's account leaves the most likely next token "
+                    + "as it was",
             "decoder");
     public static final WindowMetric LOSS_RECOVERED = family(
             "plumbline_loss_recovered",
-            "Part of the cross-entropy lost with zeros in place that the trained or the active decoder's account wins back; may leave 0 to 1",
+            "Part of the cross-entropy lost with zeros in place that the trained or the active decoder's account wins "
+                    + "back; may leave 0 to 1",
             "decoder");
     public static final WindowMetric VERDICT =
             family("plumbline_verdict", "1 for the verdict in force for the site, 0 for the others", "verdict");
     public static final WindowMetric DECIDING = family(
             "plumbline_deciding_statistic",
-            "Value of the statistic that decides in the newest window: of those above their thresholds the farthest above",
+            "Value of the statistic that decides in the newest window: of those above their thresholds the farthest "
+                    + "above",
             "statistic");
     public static final WindowMetric OVER_THRESHOLD = family(
             "plumbline_value_over_threshold",
-            "Value of the statistic that decides in the newest window divided by its threshold: above 1 it counts towards a drift",
+            "Value of the statistic that decides in the newest window divided by its threshold: "
+                    + "above 1 it counts towards a drift",
             "statistic");
     public static final WindowMetric WORST_BLOCK = family(
             "plumbline_worst_block",

@@ -3,8 +3,8 @@ package io.plumbline.topology.report;
 import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
-import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.GapAssessment;
+import io.plumbline.judgement.Verdict;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -75,8 +75,9 @@ public record WindowReport(
             @JsonPropertyDescription("`aligned`, `drifted` or `undecided`")
             Verdict verdict,
 
-            @JsonPropertyDescription(
-                    "one clause for the verdict; what goes with it is in `worst_requests`, `coverage.moved` and `cause.sentence`, and what the threshold rests on is `basis` of its statistic")
+            @JsonPropertyDescription("one clause for the verdict; what goes with it is in `worst_requests`, "
+                    + "`coverage.moved` and `cause.sentence`, and what the threshold rests on is `basis` of "
+                    + "its statistic")
             String reason,
 
             @JsonPropertyDescription(
@@ -149,14 +150,15 @@ public record WindowReport(
 
     /**
      * The header of a report that holds the account of its rows: JSON of what became of every row of the site up to
-     * this window, a {@link io.plumbline.topology.windows.RowAccount} with its keys in snake case.
+     * this window, a {@link io.plumbline.topology.panes.RowAccount} with its keys in snake case.
      */
     public static final String ACCOUNT_HEADER = "plumbline.account";
 
     /** Returns what {@link Headline#overThreshold} is here; in JSON beside the threshold's key. */
     @JsonProperty("over_threshold")
     @JsonPropertyDescription(
-            "`trigger_value` / `threshold`: above 1 the window counts towards a drift; null where either is missing, the threshold is not above 0, or the verdict is `undecided`")
+            "`trigger_value` / `threshold`: above 1 the window counts towards a drift; null where either is missing, "
+                    + "the threshold is not above 0, or the verdict is `undecided`")
     public @Nullable Double overThreshold() {
         Headline headline = judged.headline();
         return headline == null ? null : headline.overThreshold();

@@ -1,7 +1,7 @@
 package io.plumbline.topology.report;
 
-import io.plumbline.calibration.RequestScore;
-import io.plumbline.calibration.WindowRequests;
+import io.plumbline.baseline.RequestScore;
+import io.plumbline.baseline.WindowRequests;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.wire.Printable;
 import java.util.List;
@@ -13,7 +13,7 @@ import java.util.stream.Collectors;
  *
  * @param request its name, or where it has none the hash of its record in hexadecimal
  * @param rows rows it was scored by
- * @param score how far it is, see {@link io.plumbline.calibration.RequestModel}
+ * @param score how far it is, see {@link io.plumbline.baseline.RequestModel}
  * @param pValue the chance that a clean request is as far; beyond the 20 farthest of the baseline's an estimate, see
  *     {@link RequestScore}
  * @param share the request's share of the evidence of all requests of the window, in [0, 1]

@@ -1,9 +1,9 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.behaviour.HeadLocation;
-import io.plumbline.behaviour.ProbeProvider;
+import io.plumbline.causal.BehaviourProbe;
+import io.plumbline.causal.DownstreamSettings;
+import io.plumbline.causal.HeadLocation;
+import io.plumbline.causal.ProbeProvider;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
@@ -32,7 +32,8 @@ final class BehaviourProbes implements AutoCloseable {
     static final String CLASS_PATH_PROPERTY = "plumbline.downstream";
 
     private static final String MISSING =
-            "downstream: what runs a head is not there; it lies in the folder downstream/ of the distribution, which ./plumbline"
+            "downstream: what runs a head is not there; it lies in the folder downstream/ of the distribution, "
+                    + "which ./plumbline"
                     + " names by -D" + CLASS_PATH_PROPERTY;
 
     private static final Logger LOG = LoggerFactory.getLogger(BehaviourProbes.class);

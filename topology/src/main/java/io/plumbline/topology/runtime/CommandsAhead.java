@@ -77,7 +77,8 @@ final class CommandsAhead implements WaitingCommands {
             return new Found(found, reader.consumer().position(place));
         } catch (KafkaException unanswered) {
             LOG.warn(
-                    "a partition could not be searched for commands, which are carried out when their records are reached: topic={} partition={} reason={}",
+                    "a partition could not be searched for commands, which are carried out when their records are "
+                            + "reached: topic={} partition={} reason={}",
                     topic,
                     partition,
                     Printable.value(unanswered.getMessage()));

@@ -44,7 +44,8 @@ public final class LostThread {
     public static StreamThreadExceptionResponse response(String application, Throwable error) {
         if (passes(error)) {
             LOG.warn(
-                    "a thread was lost and another goes on from the last commit; nothing is lost: application={} reason={}",
+                    "a thread was lost and another goes on from the last commit; nothing is lost: "
+                            + "application={} reason={}",
                     application,
                     Printable.value(rootMessage(error)));
             return StreamThreadExceptionResponse.REPLACE_THREAD;

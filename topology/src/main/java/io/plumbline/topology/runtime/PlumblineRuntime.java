@@ -1,6 +1,6 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.behaviour.BehaviourProbe;
+import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorTopology;
@@ -25,13 +25,13 @@ import io.plumbline.topology.http.WebPages;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.topology.metrics.Metrics;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.progress.LateProbe;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.progress.ProgressWatch;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.progress.StreamsProbes;
-import io.plumbline.topology.windows.WindowSettings;
 import io.plumbline.topology.windows.WindowWorkers;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
@@ -362,7 +362,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             return MonitorServer.start(config.http(), web, metrics, alive, ready, pages);
         } catch (IOException e) {
             throw new StartException(
-                    "http.bind = %s, http.port = %d: %s; expected an address of this machine and a port that is free (0: any free one); nothing was started"
+                    ("http.bind = %s, http.port = %d: %s; expected an address of this machine and a port that is free "
+                                    + "(0: any free one); nothing was started")
                             .formatted(config.http().bind(), config.http().port(), e.getMessage()));
         }
     }
@@ -440,7 +441,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             view.setPermissions(PosixFilePermissions.fromString("rwx------"));
         } catch (IOException e) {
             LOG.warn(
-                    "the state folder belongs to another user and keeps its permissions; others may be able to read the state: file={} reason={}",
+                    "the state folder belongs to another user and keeps its permissions; "
+                            + "others may be able to read the state: file={} reason={}",
                     Printable.value(directory),
                     Printable.value(e.getMessage()));
         }

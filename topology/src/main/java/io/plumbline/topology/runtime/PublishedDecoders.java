@@ -156,7 +156,8 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             Subspace subspace = DictionarySpace.of(one.decoder(), rank);
             if (subspace == null) {
                 LOG.warn(
-                        "a version does not determine its leading directions, so its own gap stays undefined: site={} version={} rank={}",
+                        "a version does not determine its leading directions, so its own gap stays undefined: "
+                                + "site={} version={} rank={}",
                         Printable.value(site),
                         one.version(),
                         rank);
@@ -165,7 +166,8 @@ public final class PublishedDecoders implements ActiveDecoders, PublishedCandida
             active.measured(site, one.version(), subspace);
         } catch (IllegalArgumentException | ArithmeticException e) {
             LOG.warn(
-                    "a version has no subspace of the site's rank, so its own gap stays undefined: site={} version={} rank={} reason={}",
+                    "a version has no subspace of the site's rank, so its own gap stays undefined: "
+                            + "site={} version={} rank={} reason={}",
                     Printable.value(site),
                     one.version(),
                     rank,

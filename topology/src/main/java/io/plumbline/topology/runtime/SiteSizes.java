@@ -1,18 +1,18 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.explainer.GivenReconstructions;
-import io.plumbline.moments.RequestTotals;
-import io.plumbline.moments.WaitingRequests;
+import io.plumbline.explainer.formats.Formats;
+import io.plumbline.records.GivenCodes;
+import io.plumbline.records.MomentTile;
+import io.plumbline.requests.RequestTotals;
+import io.plumbline.requests.WaitingRequests;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.ingest.TargetSites;
-import io.plumbline.wire.GivenCodes;
-import io.plumbline.wire.MomentTile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Optional;
@@ -69,7 +69,7 @@ record SiteSizes(
     /** Returns the shape of a site. Without an explainer each row is summed with its error behind it. */
     private static ExplainerShape shape(SiteSettings settings) throws IOException {
         if (settings.hasExplainer()) {
-            return Explainer.shape(settings.explainer(), settings.explainerOptions());
+            return Formats.shape(settings.explainer(), settings.explainerOptions());
         }
         int dimension = Baseline.dimension(settings.baseline());
         boolean codes = GivenReconstructions.of(1, settings.explainerOptions()).hasCodes();

@@ -1,6 +1,6 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.wire.Printable;
 import java.util.List;
@@ -81,7 +81,8 @@ final class SourceTopic {
         if (now != partitionsThere) {
             partitionsThere = now;
             LOG.error(
-                    "the topic has more partitions than are read; rows in the others are in no window: topic={} partitions={} read_partitions={}\nsee PlumblinePartitionsUnread in the runbook",
+                    "the topic has more partitions than are read; rows in the others are in no window: "
+                            + "topic={} partitions={} read_partitions={}\nsee PlumblinePartitionsUnread in the runbook",
                     name,
                     now,
                     partitions);
@@ -121,17 +122,23 @@ final class SourceTopic {
     }
 
     private String missing() {
-        return "topic \"%s\" does not exist any more, so nothing is read. Stop the monitor, make the topic again with %s, and start the monitor"
+        return ("topic \"%s\" does not exist any more, so nothing is read. Stop the monitor, "
+                        + "make the topic again with %s, and start the monitor")
                 .formatted(name, Amounts.count(partitions, "partition"));
     }
 
     private String added() {
-        return "topic \"%s\" has %s and reading began with %d: rows in the others are in no window. See PlumblinePartitionsUnread in the runbook"
+        return ("topic \"%s\" has %s and reading began with %d: rows in the others are in no window. "
+                        + "See PlumblinePartitionsUnread in the runbook")
                 .formatted(name, Amounts.count(partitionsThere, "partition"), partitions);
     }
 
     private String sentence(Uuid first, Uuid found) {
-        return "topic \"%s\" was deleted and made again while the monitor ran (its id was %s and is %s). Nothing of the new topic is in any window. Start the monitor again: it reads the new topic from its first record. What was not committed of the old one is lost, at most %d records when it was last seen"
+        return ("topic \"%s\" was deleted and made again while the monitor ran (its id was %s and is %s). "
+                        + "Nothing of the new topic is in any window. Start the monitor again: "
+                        + "it reads the new topic from its first record. "
+                        + "What was not committed of the old one is lost, "
+                        + "at most %d records when it was last seen")
                 .formatted(name, first, found, unread.getAsLong());
     }
 
@@ -164,7 +171,9 @@ final class SourceTopic {
             if (e.getCause() instanceof UnknownTopicOrPartitionException) {
                 if (!gone) {
                     LOG.error(
-                            "the topic does not exist any more, so nothing is read: topic={} partitions={}\nstop the monitor, make the topic again with as many partitions, and start the monitor",
+                            "the topic does not exist any more, so nothing is read: topic={} partitions={}\n"
+                                    + "stop the monitor, make the topic again with as many partitions, "
+                                    + "and start the monitor",
                             name,
                             partitions);
                 }

@@ -1,6 +1,6 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.wire.Printable;
@@ -143,7 +143,8 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
 
     private String unanswered(List<TopicPartition> silent) {
         long since = silent.stream().mapToLong(this::answeredMs).min().orElse(startedMs);
-        return "no answer about %d of %s of topic \"%s\" (%s) since %s: no row of them arrives. Nothing is lost here: reading goes on where it stopped when their brokers answer"
+        return ("no answer about %d of %s of topic \"%s\" (%s) since %s: no row of them arrives. Nothing is lost here: "
+                        + "reading goes on where it stopped when their brokers answer")
                 .formatted(
                         silent.size(),
                         Amounts.count(partitions.size(), "partition"),
@@ -247,7 +248,8 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         // What is closed gets no answers, which is no news.
         if (!away && closing.getCount() > 0) {
             LOG.warn(
-                    "no answer about a partition; its sites are not taken for silent meanwhile: topic={} partition={} reason={}",
+                    "no answer about a partition; its sites are not taken for silent meanwhile: "
+                            + "topic={} partition={} reason={}",
                     partition.topic(),
                     partition.partition(),
                     Printable.value(
@@ -278,7 +280,11 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         if (first > from) {
             countedTo.put(partition.partition(), first);
             LOG.error(
-                    "records were deleted before the monitor had read them, by the topic's retention.ms or retention.bytes or by hand; they are in no window: topic={} partition={} lost_from={} offset={} records={}\ngive the topic a longer retention than the longest outage of the monitor, and -1 for a replay of old event times",
+                    "records were deleted before the monitor had read them, "
+                            + "by the topic's retention.ms or retention.bytes or by hand; they are in no window: "
+                            + "topic={} partition={} lost_from={} offset={} records={}\n"
+                            + "give the topic a longer retention than the longest outage of the "
+                            + "monitor, and -1 for a replay of old event times",
                     partition.topic(),
                     partition.partition(),
                     from,

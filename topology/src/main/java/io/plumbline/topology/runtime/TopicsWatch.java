@@ -122,7 +122,8 @@ final class TopicsWatch implements AutoCloseable {
     }
 
     private String away() {
-        return "no broker at %s has answered since %s, so no row arrives and nothing is written. Nothing is lost here: reading goes on where it stopped when a broker answers"
+        return ("no broker at %s has answered since %s, so no row arrives and nothing is written. "
+                        + "Nothing is lost here: reading goes on where it stopped when a broker answers")
                 .formatted(brokers, since());
     }
 
@@ -131,12 +132,15 @@ final class TopicsWatch implements AutoCloseable {
     }
 
     private String missing(String name) {
-        return "topic \"%s\" (%s) does not exist any more; what was on it is lost, and nothing can be written to it. Stop this process and start it again: it makes the topic anew, see PlumblineTopicMissing in the runbook"
+        return ("topic \"%s\" (%s) does not exist any more; what was on it is lost, and nothing can be written to it. "
+                        + "Stop this process and start it again: it makes the topic anew, "
+                        + "see PlumblineTopicMissing in the runbook")
                 .formatted(name, what(name));
     }
 
     private String unled(String name) {
-        return "topic \"%s\" (%s) has a partition without a leader: what is on it can be neither read nor written until its broker is back"
+        return ("topic \"%s\" (%s) has a partition without a leader: what is on it can be neither read nor written "
+                        + "until its broker is back")
                 .formatted(name, what(name));
     }
 
@@ -198,7 +202,8 @@ final class TopicsWatch implements AutoCloseable {
         boolean away = unanswered().isPresent();
         if (away && !saidAway && closing.getCount() > 0) {
             LOG.error(
-                    "no broker has answered, so no row arrives and nothing is written. Nothing is lost here: reading goes on where it stopped when a broker answers: brokers={} since={}",
+                    "no broker has answered, so no row arrives and nothing is written. Nothing is lost here: "
+                            + "reading goes on where it stopped when a broker answers: brokers={} since={}",
                     Printable.value(brokers),
                     since());
         } else if (!away && saidAway) {
@@ -211,7 +216,9 @@ final class TopicsWatch implements AutoCloseable {
         if (gone.add(name)) {
             leaderless.remove(name);
             LOG.error(
-                    "a topic does not exist any more; what was on it is lost, and nothing can be written to it: topic={} holds={}\nstop this process and start it again: it makes the topic anew, see PlumblineTopicMissing in the runbook",
+                    "a topic does not exist any more; what was on it is lost, and nothing can be written to it: "
+                            + "topic={} holds={}\nstop this process and start it again: it makes the topic anew, "
+                            + "see PlumblineTopicMissing in the runbook",
                     name,
                     Printable.value(what(name)));
         }
@@ -224,7 +231,8 @@ final class TopicsWatch implements AutoCloseable {
             leaderless.remove(name);
         } else if (leaderless.add(name)) {
             LOG.error(
-                    "a topic has a partition without a leader; what is on it can be neither read nor written until its broker is back: topic={} holds={}",
+                    "a topic has a partition without a leader; what is on it can be neither read nor written until "
+                            + "its broker is back: topic={} holds={}",
                     name,
                     Printable.value(what(name)));
         }
@@ -234,7 +242,8 @@ final class TopicsWatch implements AutoCloseable {
             Set<Application> stopping =
                     new HashSet<>(Objects.requireNonNull(topics.get(name), name).readers());
             LOG.error(
-                    "a topic was deleted and made again while this process ran; what was on it is lost: topic={} holds={}",
+                    "a topic was deleted and made again while this process ran; what was on it is lost: "
+                            + "topic={} holds={}",
                     name,
                     Printable.value(what(name)));
             stopping.forEach(application -> remade.accept(

@@ -1,10 +1,15 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.moments.MaskedRows;
-import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
-import io.plumbline.moments.WholeRequests;
+import io.plumbline.requests.RequestTotals;
+import io.plumbline.requests.WholeRequests;
+import io.plumbline.topology.panes.PaneCounts;
+import io.plumbline.topology.panes.PaneParts;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowNotes;
+import io.plumbline.topology.panes.WindowParts;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 

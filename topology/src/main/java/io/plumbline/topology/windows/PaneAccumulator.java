@@ -2,6 +2,14 @@ package io.plumbline.topology.windows;
 
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.kafka.Task;
+import io.plumbline.topology.panes.Agreement;
+import io.plumbline.topology.panes.CommitHook;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.PaneStore;
+import io.plumbline.topology.panes.SiteClock;
+import io.plumbline.topology.panes.WindowSettings;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

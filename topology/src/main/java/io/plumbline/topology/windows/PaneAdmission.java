@@ -1,10 +1,14 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.calibration.Amounts;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.records.MomentRecord;
 import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
-import io.plumbline.wire.MomentRecord;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneStore;
+import io.plumbline.topology.panes.SiteClock;
+import io.plumbline.topology.panes.WindowSettings;
 import org.jspecify.annotations.Nullable;
 
 /**

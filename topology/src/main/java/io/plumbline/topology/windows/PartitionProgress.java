@@ -1,5 +1,7 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.RowsRead;
 import java.nio.ByteBuffer;
 
 /**

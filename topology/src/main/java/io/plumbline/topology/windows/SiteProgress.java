@@ -1,6 +1,13 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.RowsRead;
+import io.plumbline.topology.panes.SiteStateCodec;
+import io.plumbline.topology.panes.StateVersion;
+import io.plumbline.topology.panes.WindowSettings;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.EnumMap;

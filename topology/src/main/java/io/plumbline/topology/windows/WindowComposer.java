@@ -1,6 +1,14 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.topology.kafka.Task;
+import io.plumbline.topology.panes.Agreement;
+import io.plumbline.topology.panes.CommitHook;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.PaneStore;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
@@ -132,7 +140,8 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         // The topic may hold a day of another application's messages.
         if (Long.bitCount(skipped) == 1) {
             LOG.warn(
-                    "a record is not part of a pane and was skipped: site={} topic={} partition={} offset={} skipped={} reason={}",
+                    "a record is not part of a pane and was skipped: "
+                            + "site={} topic={} partition={} offset={} skipped={} reason={}",
                     Printable.value(site),
                     place.topic(),
                     place.partition(),
@@ -208,7 +217,9 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             }
             for (int partition : givenUp) {
                 LOG.warn(
-                        "a source partition held windows back and did not catch up; they close without it, and its rows are late until it has caught up: site={} partition={} held_s={}\nlook at the clocks of its producers",
+                        "a source partition held windows back and did not catch up; they close without it, "
+                                + "and its rows are late until it has caught up: site={} partition={} held_s={}\n"
+                                + "look at the clocks of its producers",
                         Printable.value(site),
                         partition,
                         maxHoldMs / 1e3);
@@ -232,7 +243,9 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
             }
             for (int partition : givenUp) {
                 LOG.warn(
-                        "more panes waited for a source partition than state.waiting_panes allows; windows close without it, and its rows are late until it has caught up: site={} partition={} waiting_panes={}\nlook at the clocks of its producers",
+                        "more panes waited for a source partition than state.waiting_panes allows; "
+                                + "windows close without it, and its rows are late until it has caught up: "
+                                + "site={} partition={} waiting_panes={}\nlook at the clocks of its producers",
                         Printable.value(site),
                         partition,
                         waitingPanes);

@@ -1,5 +1,9 @@
 package io.plumbline.topology.windows;
 
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.StateSize;
+
 /** Watches the second stage. Called on stream threads; implementations must be thread-safe and must not block. */
 public interface WindowListener {
 

@@ -1,6 +1,12 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneParts;
+import io.plumbline.topology.panes.PaneSite;
+import io.plumbline.topology.panes.PartKind;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowParts;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import java.util.List;
 

@@ -19,17 +19,12 @@
  * ({@link io.plumbline.topology.windows.SourceWatch}). A partition that holds windows back without catching up is given
  * up ({@link io.plumbline.topology.windows.SiteProgress}), since it would let the panes of the others pile up.
  *
- * <p><b>Rows</b> are accounted for in state, not in metrics: {@link io.plumbline.topology.windows.RowAccount}. Level 1
+ * <p><b>Rows</b> are accounted for in state, not in metrics: {@link io.plumbline.topology.panes.RowAccount}. Level 1
  * counts per site and partition what it read, left out and holds open, and sends the sums with its progress; level 2
  * adds what arrived. Counters of a process were not enough: a record that is read again after a crash counts again
  * there.
  *
- * <p><b>Parts.</b> A pane ({@link io.plumbline.topology.windows.Pane}) is the moment of its rows and the parts that are
- * collected beside it ({@link io.plumbline.topology.windows.PaneParts}). A part says how a record enters, how two merge
- * and how they are sent and stored; accumulator, store, composer and window move parts and know none. The first message
- * of a pane says how many make it up, so that one which does not come is missed: the window is then not complete.
- *
- * <p><b>Requests.</b> Where a site has a projection ({@link io.plumbline.topology.windows.RequestTotalling}), level 1
+ * <p><b>Requests.</b> Where a site has a projection ({@link io.plumbline.topology.panes.RequestTotalling}), level 1
  * adds up, per request of a pane, its rows and their projected sum. They are stored, sent and merged as moments are: so
  * a request whose records come through several partitions, or that lasts longer than a pane, is one request in its
  * window.
@@ -40,13 +35,13 @@
  * which all of them are known.
  *
  * <p><b>Sent again.</b> A pane of level 1 remembers the ids of records whose producers want them to count once ({@link
- * io.plumbline.topology.windows.RecordIds}), in the store and the transaction of their rows, until it closes.
+ * io.plumbline.topology.panes.RecordIds}), in the store and the transaction of their rows, until it closes.
  *
  * <p><b>Notes.</b> What producers say of their rows, tokens served and where they come from, travels beside the moments
- * ({@link io.plumbline.topology.windows.WindowNotes}) and enters no sum. It costs nothing where producers say nothing.
+ * ({@link io.plumbline.topology.panes.WindowNotes}) and enters no sum. It costs nothing where producers say nothing.
  *
  * <p><b>State.</b> Both levels keep their panes in memory while hot and write them as tiles to a change-logged store
- * when Kafka Streams commits, inside the same transaction ({@link io.plumbline.topology.windows.CommitHook}). Writing
+ * when Kafka Streams commits, inside the same transaction ({@link io.plumbline.topology.panes.CommitHook}). Writing
  * in {@code StateStore.flush} or {@code commit} would be too late: those run after the transaction, and a killed
  * instance would lose rows whose offsets are already committed. Writing at every record would be right and some thirty
  * times slower.
@@ -60,12 +55,9 @@
  * the window open and closes it when it begins; only {@code closed_by} may then differ.
  *
  * <p><b>Agreement.</b> What decides which rows are summed and how windows are cut ({@link
- * io.plumbline.topology.windows.Agreement}) is stored beside each site's state and is a header of each pane message. An
+ * io.plumbline.topology.panes.Agreement}) is stored beside each site's state and is a header of each pane message. An
  * instance with another one stops. Closing the open panes under the old one instead would make two windows of one, each
  * with a part of the rows.
- *
- * <p><b>Layout</b> of the {@code moments} topic: {@link io.plumbline.topology.windows.PaneMessage}; of the stores:
- * {@link io.plumbline.topology.windows.PaneKeys}. Both carry a version byte.
  */
 @NullMarked
 package io.plumbline.topology.windows;

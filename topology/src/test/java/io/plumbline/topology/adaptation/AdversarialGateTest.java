@@ -13,16 +13,17 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.GatedAdaptation;
 import io.plumbline.adaptation.SiteDecoders;
 import io.plumbline.adaptation.SwapGate;
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.moments.CleanRequests;
-import io.plumbline.moments.DistinctRequests;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.requests.CleanRequests;
+import io.plumbline.requests.DistinctRequests;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.io.InputStream;
@@ -74,7 +75,7 @@ class AdversarialGateTest {
                 Files.copy(in, folder.resolve(Path.of(name).getFileName()));
             }
         }
-        explainer = Explainer.read(folder);
+        explainer = Formats.read(folder);
         baseline = Baseline.read(folder.resolve("baseline.safetensors")).rows();
         german = requests("german.safetensors");
         english = requests("english.safetensors");

@@ -4,12 +4,12 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.plumbline.adaptation.BehaviourJudge;
-import io.plumbline.behaviour.BehaviourProbe;
-import io.plumbline.behaviour.WindowBehaviour;
+import io.plumbline.causal.BehaviourProbe;
+import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
-import io.plumbline.moments.WholeRequests;
+import io.plumbline.requests.WholeRequests;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,9 +1,10 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.JumpReluEncoder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.toy.ToyExplainer;
@@ -86,7 +87,7 @@ final class HarmCases {
     private static HarmCase autoencoder(
             String name, Path explainer, Path shifted, int rows, List<SampledRow> baseline, Path clean)
             throws IOException {
-        Explainer read = Explainer.read(explainer);
+        Explainer read = Formats.read(explainer);
         List<SampledRow> window = HarmCase.rows(shifted, 0, rows);
         return new HarmCase(
                 name,
@@ -100,7 +101,7 @@ final class HarmCases {
     }
 
     private static HarmCase transcoder(Path recordings) throws IOException {
-        Explainer read = Explainer.read(recordings.resolve("transcoder_sparsify"));
+        Explainer read = Formats.read(recordings.resolve("transcoder_sparsify"));
         Path shifted = recordings.resolve("transcoder_activations/de.safetensors");
         Path clean = recordings.resolve("transcoder_activations/en.safetensors");
         List<SampledRow> window = HarmCase.rows(shifted, 0, WINDOW);

@@ -3,7 +3,7 @@ package io.plumbline.topology.adaptation;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.moments.WholeRequests;
+import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.assessment.AdaptationMessage.RequestPart;
 import java.util.List;
 import java.util.stream.LongStream;

@@ -11,6 +11,7 @@ import io.plumbline.adaptation.GateLimits;
 import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
@@ -85,7 +86,8 @@ class SiteRefitTest {
         assertNull(outcome.publication());
         assertEquals(Outcome.POOLED, outcome.report().outcome());
         assertEquals(
-                "15 distinct requests, expected at least 16, 8 of them to judge on: too few, the rows wait for those of the next drifted window",
+                "15 distinct requests, expected at least 16, 8 of them to judge on: too few, "
+                        + "the rows wait for those of the next drifted window",
                 outcome.report().reason());
     }
 
@@ -246,8 +248,9 @@ class SiteRefitTest {
                 .writeTo(directory.resolve("sae_weights.safetensors"));
         Files.writeString(
                 directory.resolve("cfg.json"),
-                "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false, \"normalize_activations\": \"none\"}"
+                ("{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false, "
+                                + "\"normalize_activations\": \"none\"}")
                         .formatted(WIDTH, 2 * WIDTH));
-        return Explainer.read(directory);
+        return Formats.read(directory);
     }
 }

@@ -5,9 +5,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
-import io.plumbline.calibration.DriftState;
-import io.plumbline.calibration.SequentialDetector;
-import io.plumbline.calibration.SequentialState;
+import io.plumbline.judgement.DriftState;
+import io.plumbline.judgement.SequentialDetector;
+import io.plumbline.judgement.SequentialState;
 import io.plumbline.topology.HostileBytes;
 import io.plumbline.topology.report.Json;
 import java.nio.charset.StandardCharsets;

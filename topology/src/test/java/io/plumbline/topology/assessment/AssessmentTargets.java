@@ -1,6 +1,6 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.DriftState;
+import io.plumbline.judgement.DriftState;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
 import java.util.List;

@@ -32,7 +32,8 @@ class CoverageWatchTest {
         assertEquals(0.39, marked.deliveredShare());
         assertEquals(0.60, marked.cachedShare());
         assertEquals(
-                "39 % of the tokens were delivered, 95 % expected, 60 % of the tokens were cached, 2 % expected: the rows are another part of the traffic, which moves every statistic without any drift",
+                "39 % of the tokens were delivered, 95 % expected, 60 % of the tokens were cached, 2 % expected: "
+                        + "the rows are another part of the traffic, which moves every statistic without any drift",
                 marked.moved());
         assertNull(report(watch, USUAL, CoverageRule.STANDARD).moved());
     }

@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Origin;

@@ -5,11 +5,11 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.RequestProjection;
-import io.plumbline.moments.RequestTotals;
+import io.plumbline.requests.RequestProjection;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;

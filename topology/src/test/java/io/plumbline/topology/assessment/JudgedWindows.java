@@ -1,22 +1,23 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.calibration.CleanWindowPass;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.baseline.CleanWindowPass;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.RequestProjection;
-import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.requests.RequestProjection;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.panes.PaneParts;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowNotes;
 import io.plumbline.topology.windows.ClosedWindow;
-import io.plumbline.topology.windows.PaneParts;
 import io.plumbline.topology.windows.Panes;
-import io.plumbline.topology.windows.RowAccount;
-import io.plumbline.topology.windows.WindowNotes;
-import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -40,7 +41,7 @@ abstract class JudgedWindows {
     @BeforeAll
     static void makeBaselineWithCleanWindows() throws IOException {
         WatchedFolder.create(folder, "h:1");
-        Explainer explainer = Explainer.read(folder.resolve("explainer"));
+        Explainer explainer = Formats.read(folder.resolve("explainer"));
         BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(4), List.of(RECORDS * WatchedFolder.ROWS));
         for (int record = 0; record < CLEAN_RECORDS; record++) {
             builder.add(new ActivationBatch(WatchedFolder.quiet(-1 - record), null, null));

@@ -11,12 +11,12 @@ import io.plumbline.moments.SecondMomentAccumulator;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.ProducerNotes;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowNotes;
 import io.plumbline.topology.report.Breakdown;
 import io.plumbline.topology.report.DriftCause;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.Panes;
-import io.plumbline.topology.windows.RowAccount;
-import io.plumbline.topology.windows.WindowNotes;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +53,8 @@ class KnownOriginsTest {
         assertEquals(240_000, change.sinceMs());
         assertEquals(24, change.windowsBefore(), "a window of both values says nothing of either");
         assertEquals(
-                "new with the drift: engine_version is 0.20 in 100 % of the rows, new since 1970-01-01T00:04:00Z; with 0.19 0 of 24 windows had drifted, at 60 % of the threshold on average",
+                "new with the drift: engine_version is 0.20 in 100 % of the rows, new since 1970-01-01T00:04:00Z; "
+                        + "with 0.19 0 of 24 windows had drifted, at 60 % of the threshold on average",
                 cause.sentence());
     }
 

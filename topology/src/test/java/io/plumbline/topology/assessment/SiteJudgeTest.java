@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.calibration.Verdict;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
@@ -15,6 +14,7 @@ import io.plumbline.explainer.SampledCodes;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.WatchedFolder;

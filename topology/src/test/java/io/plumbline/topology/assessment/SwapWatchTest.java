@@ -5,7 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.PairedErrors;
-import io.plumbline.calibration.DriftPolicy;
+import io.plumbline.judgement.DriftPolicy;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.records.MomentRecord;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.MonitorTopology;
@@ -18,7 +19,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.windows.WindowListener;
-import io.plumbline.wire.MomentRecord;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -10,6 +10,7 @@ import io.plumbline.topology.Repository;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.operate.Plumbline;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;

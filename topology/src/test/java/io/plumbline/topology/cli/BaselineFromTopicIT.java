@@ -7,9 +7,9 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.NullSample;
-import io.plumbline.calibration.Provenance;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.NullSample;
+import io.plumbline.baseline.Provenance;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;

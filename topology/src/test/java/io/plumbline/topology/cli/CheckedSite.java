@@ -16,16 +16,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A folder with an explainer, clean rows, a baseline of them, and the commands that read these. */
-abstract class CheckedSite {
+public abstract class CheckedSite {
 
-    static final int WIDTH = 6;
-    static final int FEATURES = 9;
+    public static final int WIDTH = 6;
+    public static final int FEATURES = 9;
 
     @TempDir
-    Path folder;
+    public Path folder;
 
     @BeforeEach
-    void makeSite() throws IOException {
+    public void makeSite() throws IOException {
         explainer("sae", 1);
         SafetensorsWriter.create()
                 .add("activations", DType.F32, random(2, 2_000, WIDTH))
@@ -34,12 +34,12 @@ abstract class CheckedSite {
         assertEquals(0, shell.exitCode(), shell.err());
     }
 
-    Shell baseline(Object... more) throws IOException {
+    public Shell baseline(Object... more) throws IOException {
         Files.deleteIfExists(folder.resolve("base.safetensors"));
         return baselineAgain(more);
     }
 
-    Shell baselineAgain(Object... more) {
+    public Shell baselineAgain(Object... more) {
         List<Object> words = new ArrayList<>(List.of(
                 "baseline",
                 "--explainer",
@@ -54,13 +54,13 @@ abstract class CheckedSite {
         return Shell.run(words.toArray());
     }
 
-    void assertProblem(String site, String sentence) throws IOException {
+    public void assertProblem(String site, String sentence) throws IOException {
         Shell shell = check(site, "--offline");
         assertEquals(2, shell.exitCode(), shell.out());
         assertTrue(shell.err().contains(sentence), shell.err());
     }
 
-    Shell check(String site, String option) throws IOException {
+    public Shell check(String site, String option) throws IOException {
         Path file = folder.resolve("plumbline.yaml");
         Files.writeString(file, """
                 kafka: {bootstrap.servers: "127.0.0.1:1"}
@@ -71,12 +71,12 @@ abstract class CheckedSite {
         return Shell.run("check", "--config", file, option);
     }
 
-    void explainer(String name, long seed) throws IOException {
+    public void explainer(String name, long seed) throws IOException {
         explainer(name, random(seed, WIDTH, FEATURES), random(seed + 1, FEATURES, WIDTH));
     }
 
     /** Writes an explainer that reconstructs the three widest columns, and the positive half of the others. */
-    void fittingExplainer(String name) throws IOException {
+    public void fittingExplainer(String name) throws IOException {
         Matrix encoder = Matrix.zeros(WIDTH, FEATURES);
         Matrix decoder = Matrix.zeros(FEATURES, WIDTH);
         for (int feature = 0; feature < FEATURES; feature++) {
@@ -102,7 +102,7 @@ abstract class CheckedSite {
                 """.formatted(WIDTH, FEATURES));
     }
 
-    static Matrix random(long seed, int rows, int columns) {
+    public static Matrix random(long seed, int rows, int columns) {
         Random random = new Random(seed);
         Matrix matrix = Matrix.zeros(rows, columns);
         for (int i = 0; i < matrix.values().length; i++) {

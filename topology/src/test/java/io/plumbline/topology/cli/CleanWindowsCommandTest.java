@@ -7,7 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -68,9 +68,9 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertEquals(0, shell.exitCode(), shell.err());
         assertTrue(
                 shell.out()
-                        .contains(
-                                "layer.2: sequential: request_shift, 100 requests: ranks alone find a drift of about 16 %"
-                                        + " of the requests or more; smaller shares rest on a tail model\n"),
+                        .contains("layer.2: sequential: request_shift, 100 requests: "
+                                + "ranks alone find a drift of about 16 %"
+                                + " of the requests or more; smaller shares rest on a tail model\n"),
                 shell.out());
     }
 
@@ -163,8 +163,10 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertTrue(
                 shell.out()
                         .contains(
-                                "layer.2: trigger: 1 false alarm in 30 d takes 414 clean windows of a size to keep it on"
-                                        + " average over baselines, 879 to keep it with 95 % confidence for this baseline\n"),
+                                "layer.2: trigger: 1 false alarm in 30 d takes 414 clean windows of a size to keep it "
+                                        + "on"
+                                        + " average over baselines, 879 to keep it with 95 % confidence for this "
+                                        + "baseline\n"),
                 shell.out());
         Shell kept = check("rank: 2, threshold: {false_alarm_rate: 0.06}", "--offline");
         assertTrue(kept.out().contains("; 1 clean window in 17 above on average\n"), kept.out());
@@ -174,7 +176,8 @@ class CleanWindowsCommandTest extends CheckedSite {
                 confident.out());
         assertProblem(
                 "rank: 3",
-                "a promise about false alarms of faithfulness_gap, reconstruction_fvu_trained, request_fvu needs 1 clean windows of rank 3");
+                "a promise about false alarms of faithfulness_gap, reconstruction_fvu_trained, "
+                        + "request_fvu needs 1 clean windows of rank 3");
     }
 
     @Test
@@ -263,11 +266,13 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertEquals(0, shell.exitCode(), shell.err());
         List<String> lines = shell.out().lines().toList();
         assertEquals(
-                "promise, windows of 64 rows, rank 2: at most 1 false alarm in 1.38 h on average; asked for 1 false alarm in"
+                "promise, windows of 64 rows, rank 2: at most 1 false alarm in 1.38 h on average; "
+                        + "asked for 1 false alarm in"
                         + " 30 d, which needs 414 clean windows: collect 398 more, 25,472 rows",
                 lines.get(0));
         assertEquals(
-                "a window in production is judged by the rows it holds, however long it is: the promise is that of 64 rows;"
+                "a window in production is judged by the rows it holds, however long it is: "
+                        + "the promise is that of 64 rows;"
                         + " with fewer than 80 rows it is undecided",
                 lines.get(1));
         assertTrue(lines.get(2).startsWith("measured: 2,000 rows, FVU "), shell.out());

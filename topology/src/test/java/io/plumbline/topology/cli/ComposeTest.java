@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.operate.Plumbline;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -6,10 +6,12 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.emission.DecoderRecords;
+import io.plumbline.topology.operate.Brokers;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
@@ -50,7 +52,7 @@ class DecodersIT {
                 directory.resolve("cfg.json"),
                 "{\"architecture\": \"standard\", \"d_in\": 4, \"d_sae\": 6, \"apply_b_dec_to_input\": false,"
                         + " \"normalize_activations\": \"none\"}");
-        trained = Explainer.read(directory);
+        trained = Formats.read(directory);
         Map<String, String> cluster = Map.of("bootstrap.servers", broker.bootstrapServers());
         Brokers.createTopic(cluster, "decoders", 1);
         try (Producer<byte[], byte[]> producer =
@@ -128,7 +130,7 @@ class DecodersIT {
         Path out = folder.resolve("fetched");
         Shell shell = site("fetch", "layer.2", out);
         assertEquals(0, shell.exitCode(), shell.err());
-        assertEquals(decoder(4), Explainer.read(out).decoder());
+        assertEquals(decoder(4), Formats.read(out).decoder());
         try (Safetensors before = Safetensors.open(directory.resolve("sae_weights.safetensors"));
                 Safetensors after = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
             assertEquals(before.tensor("W_enc").bytes(), after.tensor("W_enc").bytes());
@@ -142,7 +144,7 @@ class DecodersIT {
         Path out = folder.resolve("halves");
         Shell shell = site("fetch", "layer.4", out);
         assertEquals(0, shell.exitCode(), shell.err());
-        assertEquals(decoder(6), Explainer.read(out).decoder());
+        assertEquals(decoder(6), Formats.read(out).decoder());
         try (Safetensors written = Safetensors.open(out.resolve("sae_weights.safetensors"))) {
             assertEquals(DType.F32, written.tensor("W_dec").dtype());
         }
@@ -162,8 +164,8 @@ class DecodersIT {
         Path out = folder.resolve("followed");
         Shell shell = site("follow", "layer.2", out, "--count", "2");
         assertEquals(0, shell.exitCode(), shell.err());
-        assertEquals(decoder(3), Explainer.read(out.resolve("version-1")).decoder());
-        assertEquals(decoder(4), Explainer.read(out.resolve("version-2")).decoder());
+        assertEquals(decoder(3), Formats.read(out.resolve("version-1")).decoder());
+        assertEquals(decoder(4), Formats.read(out.resolve("version-2")).decoder());
     }
 
     private static Shell site(String command, String site, Path out, String... more) {

@@ -2,8 +2,8 @@ package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.FormatFacts;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -36,7 +36,7 @@ class ExplainersReferenceTest {
                 | format | recognised by | written by | kinds read | adapted decoders are written as | options | refused |
                 |---|---|---|---|---|---|---|
                 """);
-        for (FormatFacts facts : Explainer.formats()) {
+        for (FormatFacts facts : Formats.facts()) {
             table.append("| %s | %s | %s | %s | %s | %s | %s |\n"
                     .formatted(
                             facts.name(),

@@ -121,8 +121,8 @@ class ExportIT {
         assertEquals(ExitCodes.USAGE, empty.exitCode());
         assertTrue(
                 empty.err()
-                        .contains(
-                                "no window of layer.b in the range on topic window-reports, which has windows of layer.a"),
+                        .contains("no window of layer.b in the range on topic window-reports, "
+                                + "which has windows of layer.a"),
                 empty.err());
         assertFalse(Files.exists(nothing));
     }

@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.WatchedFolder;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -37,8 +37,7 @@ class FailingFeaturesCommandTest {
         WatchedFolder.create(folder, "h:1");
         // Of rows in which the last features do nothing: on the folder's own their columns are as wrong as in the
         // window.
-        BaselineBuilder baseline =
-                BaselineBuilder.of(Explainer.read(folder.resolve("explainer")), List.of(4), List.of());
+        BaselineBuilder baseline = BaselineBuilder.of(Formats.read(folder.resolve("explainer")), List.of(4), List.of());
         for (int record = 0; record < 64; record++) {
             Matrix quiet = WatchedFolder.quiet(-1 - record);
             for (int row = 0; row < quiet.rows(); row++) {

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.golden.GoldenCase;
 import io.plumbline.wire.Safetensors;
 import java.io.IOException;
@@ -115,7 +116,7 @@ class GoldenAdaptCommandTest extends GoldenFiles {
             assertTrue(verdict.startsWith("passed: ") || verdict.startsWith("failed: "), test + " " + verdict);
         }
 
-        Explainer adapted = Explainer.read(out);
+        Explainer adapted = Formats.read(out);
         golden.assertMatrix("W_final", adapted.decoder().weights().toMatrix().transpose());
         golden.assertVector("b_final", adapted.decoder().bias());
         String weights = weightsFile(golden);
@@ -124,8 +125,7 @@ class GoldenAdaptCommandTest extends GoldenFiles {
             assertEquals(before.tensor("W_enc").bytes(), after.tensor("W_enc").bytes(), "encoder untouched");
             assertEquals(before.tensor("b_enc").bytes(), after.tensor("b_enc").bytes(), "encoder untouched");
             assertEquals(
-                    Explainer.read(explainer).decoder().sha256(),
-                    after.metadata().get("parent_sha256"));
+                    Formats.read(explainer).decoder().sha256(), after.metadata().get("parent_sha256"));
             assertEquals(settings.get("alpha").asText(), after.metadata().get("alpha"));
         }
     }

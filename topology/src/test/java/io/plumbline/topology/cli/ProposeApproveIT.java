@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.BrokerClient;
@@ -56,7 +56,7 @@ class ProposeApproveIT {
             client = new BrokerClient(broker);
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
             MonitorConfig config = WatchedFolder.createAdapting(folder, broker, "mode: propose");
-            Decoder trained = Explainer.read(folder.resolve("explainer")).decoder();
+            Decoder trained = Formats.read(folder.resolve("explainer")).decoder();
             List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
                     DecoderSubscriber subscriber = DecoderSubscriber.start(
@@ -93,7 +93,7 @@ class ProposeApproveIT {
                 assertTrue(approved.out().contains("in service as version 1, approved by ada"), approved.out());
                 BrokerClient.awaitThat(() -> followed.size() == 1, () -> "followed " + followed);
                 assertEquals(
-                        Explainer.read(looked).decoder().sha256(),
+                        Formats.read(looked).decoder().sha256(),
                         followed.get(0).decoder().sha256());
 
                 order(0, "pin", "--site", SITE);

@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.operate.Plumbline;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import picocli.CommandLine;

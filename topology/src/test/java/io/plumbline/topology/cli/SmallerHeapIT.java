@@ -4,15 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.MomentTile;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.topology.operate.Plumbline;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.MomentTile;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -113,7 +114,7 @@ class SmallerHeapIT {
                 {"architecture": "standard", "d_in": %d, "d_sae": %d, "apply_b_dec_to_input": false,
                  "normalize_activations": "none"}
                 """.formatted(WIDTH, FEATURES));
-        BaselineBuilder baseline = BaselineBuilder.of(Explainer.read(explainer), List.of(2), List.of());
+        BaselineBuilder baseline = BaselineBuilder.of(Formats.read(explainer), List.of(2), List.of());
         baseline.add(new ActivationBatch(ActivationRecords.integerRows(1, 2 * WIDTH, WIDTH), null, null));
         baseline.build().write(folder.resolve("baseline.safetensors"));
         return Files.writeString(folder.resolve("small.yaml"), """

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.plumbline.topology.Repository;
+import io.plumbline.topology.operate.Plumbline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,8 +3,8 @@ package io.plumbline.topology.clients;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
-import io.plumbline.calibration.Verdict;
 import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;

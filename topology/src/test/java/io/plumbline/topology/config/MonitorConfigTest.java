@@ -10,15 +10,16 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.AdaptationProfile;
 import io.plumbline.adaptation.GateLimits;
-import io.plumbline.behaviour.DownstreamSettings;
-import io.plumbline.behaviour.HeadDevice;
-import io.plumbline.behaviour.HeadLocation;
-import io.plumbline.calibration.AlarmBudget;
-import io.plumbline.calibration.AlarmLaw;
-import io.plumbline.calibration.DriftJudge;
-import io.plumbline.calibration.DriftPolicy;
-import io.plumbline.calibration.Threshold;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.causal.DownstreamSettings;
+import io.plumbline.causal.HeadDevice;
+import io.plumbline.causal.HeadLocation;
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.Threshold;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.records.HiddenLayers;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Rotation;
 import io.plumbline.topology.adaptation.AdaptationSettings;
@@ -28,9 +29,8 @@ import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.ingest.Limits;
-import io.plumbline.topology.windows.StoreKind;
+import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.HiddenLayers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -101,7 +101,8 @@ class MonitorConfigTest {
     void theRestOfAModelIsOfItsSiteAndMistakesInItAreSaid() {
         String named = SMALLEST.replace(
                 "threshold: 4.0",
-                "downstream: {head: h.onnx, device: cuda, requests: 8, ablations: 2, budget: 1s, share: 0.5, threads: 2, max_megabytes: 3, gate: false, max_kl_growth: 0.5}, warn: [kl]");
+                "downstream: {head: h.onnx, device: cuda, requests: 8, ablations: 2, budget: 1s, share: 0.5, threads: "
+                        + "2, max_megabytes: 3, gate: false, max_kl_growth: 0.5}, warn: [kl]");
         assertEquals(
                 new DownstreamSettings(
                         new HeadLocation.InFile(Path.of("/conf/h.onnx"), new HeadDevice(0)),
@@ -257,7 +258,8 @@ class MonitorConfigTest {
                 "window: {size: 0s}                     | window.size",
                 "window: {size: 60s, advance: 90s}      | window.advance",
                 "window: {idle_close: 0s}               | window.idle_close",
-                "window: {minimum_rows: 0}              | window.minimum_rows = 0: expected a whole number of at least 1",
+                "window: {minimum_rows: 0}              | window.minimum_rows = 0: "
+                        + "expected a whole number of at least 1",
                 "window: {minimum_rows: 16}             | rank = 32: expected at most window.minimum_rows (16)",
                 "window: {sise: 60s}                    | window.sise is not a known key: did you mean size?",
                 "sample: {rows: 8}                      | expected at most sample.rows (8)",
@@ -322,7 +324,8 @@ class MonitorConfigTest {
     void clientsOutsideKafkaStreamsGetWhatIsForThem() {
         MonitorConfig config = parse(SMALLEST.replace(
                 "kafka: {",
-                "kafka: {group.protocol: streams, num.stream.threads: 2, topic.retention.ms: 1, monitor.client.rack: m, producer.linger.ms: 5,"
+                "kafka: {group.protocol: streams, num.stream.threads: 2, topic.retention.ms: 1, monitor.client.rack: "
+                        + "m, producer.linger.ms: 5,"
                         + " compression.type: zstd, consumer.fetch.max.bytes: 7, main.consumer.max.poll.records: 3,"
                         + " restore.consumer.client.rack: r, admin.retries: 9, client.rack: a, login.plug.in: x, "));
         Map<String, String> common = Map.of(
@@ -380,12 +383,15 @@ class MonitorConfigTest {
                 "threshold: {false_alarms: monthly} | threshold.false_alarms = monthly: expected `N per DURATION`",
                 "threshold: {false_alarms: 1 per 30} | write 30s for seconds",
                 "threshold: {false_alarms: 0 per 1d} | expected 1 or more per positive duration",
-                "threshold: {false_alarms: 1 per 60s} | expected fewer alarms than windows, of which there is one every 1m",
+                "threshold: {false_alarms: 1 per 60s} | expected fewer alarms than windows, "
+                        + "of which there is one every 1m",
                 "threshold: {false_alarm_rate: 2} | threshold.false_alarm_rate = 2: expected a number between 0 and 1",
                 "threshold: {shar: 0.5}       | did you mean share?",
                 "sequential: {statistics: [etaa]} | sequential.statistics = etaa: did you mean eta?",
-                "sequential: {average_run_length: 90d} | sequential.statistics is missing: expected statistics to add up",
-                "sequential: {statistics: [eta], average_run_length: 10s} | expected a time between false alarms of many windows",
+                "sequential: {average_run_length: 90d} | sequential.statistics is missing: "
+                        + "expected statistics to add up",
+                "sequential: {statistics: [eta], average_run_length: 10s} | expected a time between false alarms of "
+                        + "many windows",
                 "sequential: {statistics: [eta], arl: 9d} | sequential.arl is not a known key",
                 "explainer:                   | explainer is missing: expected the folder",
                 "clear: 5.0                   | clear = 5.0: expected at most the threshold, 4.0",
@@ -393,7 +399,8 @@ class MonitorConfigTest {
                 "trigger: [faithfulness_gap, faithfulness_gap] | expected every statistic once",
                 "trigger: [faithfulness_gap, eta] | threshold = 4.0: is in one statistic's own units, but there are 2",
                 "trigger: [[eta]]             | expected one value, or a list of values",
-                "warn: faithfulness_gap       | warn = faithfulness_gap: expected other statistics than those under trigger",
+                "warn: faithfulness_gap       | warn = faithfulness_gap: "
+                        + "expected other statistics than those under trigger",
                 "warn: shift                  | warn = shift: did you mean",
                 "warn_threshold: {false_alarm_rate: 0.1} | warn_threshold has nothing to warn",
                 "clear: {share: 0.2}          | clear has another form than threshold",
@@ -402,7 +409,8 @@ class MonitorConfigTest {
                 "debounce: 3 of 2             | debounce = 3 of 2: expected `j of n` with j from 1 to n",
                 "debounce: 3 of 99            | n at most 64",
                 "cooldown: 10                 | write 10s for seconds or 10ms",
-                "adaptation: off              | adaptation = false: expected a mapping such as {mode: propose}; {mode: observe} watches only",
+                "adaptation: off              | adaptation = false: expected a mapping such as {mode: propose}; "
+                        + "{mode: observe} watches only",
                 "adaptation: {profile: best}  | adaptation.profile = best: expected auto or paper",
                 "adaptation: {mode: on}       | adaptation.mode = true: expected observe or propose or auto",
                 "adaptation: {max_swaps: 3}   | adaptation.max_swaps = 3: expected `N per DURATION`, such as 4 per 1d",
@@ -416,10 +424,13 @@ class MonitorConfigTest {
                 "adaptation: {dtype: f8}      | adaptation.dtype = f8: expected f64, f32, bf16 or f16",
                 "adaptation: {validation_share: 1} | adaptation.validation_share = 1: expected a number from",
                 "adaptation: {minimum_improvement: 5} | adaptation.minimum_improvement = 5: expected a number from 0",
-                "adaptation: {profile: paper, rank: 4, lambda_geometric: 1} | adaptation.lambda_preservation is missing",
+                "adaptation: {profile: paper, rank: 4, lambda_geometric: "
+                        + "1} | adaptation.lambda_preservation is missing",
                 "adaptation: {select_by: loss} | adaptation.select_by = loss: expected fvu or kl",
-                "adaptation: {select_by: kl}  | adaptation.select_by = kl: expected only beside downstream: {head: FILE}",
-                "adaptation: {select_by: kl, profile: paper, rank: 4, lambda_geometric: 1, lambda_preservation: 1} | adaptation.select_by = kl: expected only with profile: auto",
+                "adaptation: {select_by: kl}  | adaptation.select_by = kl: expected only beside downstream: {head: "
+                        + "FILE}",
+                "adaptation: {select_by: kl, profile: paper, rank: 4, lambda_geometric: 1, lambda_preservation: "
+                        + "1} | adaptation.select_by = kl: expected only with profile: auto",
                 "adaptation: {max_id_cost: -1} | adaptation.max_id_cost = -1: expected a number",
                 "adaptation: {minimum_cosine: 2} | adaptation.minimum_cosine = 2: expected a number from -1",
                 "adaptation: {max_norm_ratio: 0.5} | adaptation.max_norm_ratio = 0.5: expected a number",
@@ -487,7 +498,8 @@ class MonitorConfigTest {
         String calibrated = SMALLEST.replace(", threshold: 4.0", ", warn: [eta]");
         String shown = ConfigReader.effective(calibrated, "test", Path.of("/conf"));
         for (String line : List.of(
-                "    trigger:\n    - \"faithfulness_gap\"\n    - \"reconstruction_fvu_trained\"\n    - \"request_fvu\"\n",
+                "    trigger:\n    - \"faithfulness_gap\"\n    - \"reconstruction_fvu_trained\"\n"
+                        + "    - \"request_fvu\"\n",
                 "    threshold:\n      false_alarms: \"1 per 30d\"\n",
                 "    warn_threshold:\n      false_alarms: \"1 per 30d\"\n",
                 "    debounce: \"2 of 3\"\n")) {

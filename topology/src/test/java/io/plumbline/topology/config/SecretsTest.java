@@ -51,10 +51,10 @@ class SecretsTest {
         for (String password :
                 List.of("plain", "with \"quotes\" and ';'", "back\\slash\\", "$1 ${env:X} \\\"; x=\"y")) {
             Files.writeString(folder.resolve("password"), password);
-            String jaas = resolved(
-                            Map.of(
-                                    "sasl.jaas.config",
-                                    "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"me\" password=\"${file:password}\";"))
+            String jaas = resolved(Map.of(
+                            "sasl.jaas.config",
+                            "org.apache.kafka.common.security.scram.ScramLoginModule required username=\"me\" "
+                                    + "password=\"${file:password}\";"))
                     .get("sasl.jaas.config");
             JaasContext context =
                     JaasContext.loadClientContext(Map.of(SaslConfigs.SASL_JAAS_CONFIG, new Password(jaas)));

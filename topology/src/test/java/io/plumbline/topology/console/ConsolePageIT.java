@@ -67,8 +67,8 @@ class ConsolePageIT {
         browser.awaitText("main", "No window closed yet");
         String main = browser.text("main");
         assertTrue(
-                main.matches(
-                        "(?s).*A window is 60 s of event time\\. Rows stamped now lie in the one that ends at \\d\\d:\\d\\d:00 UTC.*"),
+                main.matches("(?s).*A window is 60 s of event time\\. Rows stamped now lie in the one that ends at "
+                        + "\\d\\d:\\d\\d:00 UTC.*"),
                 main);
         assertTrue(browser.text("#refused").contains("None since this process started"), browser.text("#refused"));
         served.console().onDeadLetter(DeadLetter.Reason.NON_FINITE);
@@ -266,8 +266,8 @@ class ConsolePageIT {
         // Events come in their order: that of candidate 8 has been taken, too.
         browser.awaitText("#refused", "non finite\n1");
         browser.driver()
-                .executeAsyncScript(
-                        "const done = arguments[0]; fetch('/api/sites').then(() => { window.release(); setTimeout(done, 200); });");
+                .executeAsyncScript("const done = arguments[0]; fetch('/api/sites').then(() => { window.release(); "
+                        + "setTimeout(done, 200); });");
         browser.awaitText(".sites .notes", "candidate 8 waits");
         browser.awaitText(".waiting", "Candidate 8 waits for approval");
     }

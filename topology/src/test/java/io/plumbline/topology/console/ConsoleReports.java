@@ -1,6 +1,6 @@
 package io.plumbline.topology.console;
 
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.WindowReport;
@@ -96,8 +96,10 @@ final class ConsoleReports {
                         gap > 4,
                         number / 4,
                         gap > 4
-                                ? "[{\"feature\": 17, \"systematic_residual\": 0.05, \"systematic_residual_low\": 0.04, \"systematic_residual_baseline\": 0.01,"
-                                        + " \"share_of_error\": 0.02, \"usefulness\": 0.1, \"usefulness_baseline\": 0.2, \"activity\": 0.2,"
+                                ? "[{\"feature\": 17, \"systematic_residual\": 0.05, \"systematic_residual_low\": "
+                                        + "0.04, \"systematic_residual_baseline\": 0.01,"
+                                        + " \"share_of_error\": 0.02, \"usefulness\": 0.1, \"usefulness_baseline\": "
+                                        + "0.2, \"activity\": 0.2,"
                                         + " \"frequency\": 0.3}]"
                                 : "null",
                         2048 + number,

@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import at.favre.lib.crypto.bcrypt.BCrypt;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.report.Json;
@@ -122,8 +122,9 @@ class ConsoleTest {
             List<String> both = events(served, place, 2);
             assertTrue(
                     both.get(0)
-                            .contains(
-                                    "event: window\ndata: {\"site\":\"blocks.7\",\"window\":{\"site\":\"blocks.7\",\"window_start_ms\":"),
+                            .contains("event: window\ndata: "
+                                    + "{\"site\":\"blocks.7\","
+                                    + "\"window\":{\"site\":\"blocks.7\",\"window_start_ms\":"),
                     both::toString);
             String first = both.get(0).lines().findFirst().orElseThrow().substring("id: ".length());
             assertEquals(both.subList(1, 2), events(served, first, 1));
@@ -206,7 +207,9 @@ class ConsoleTest {
             String newest = "\"newest\":" + Json.text(ConsoleReports.window(ConsoleReports.HOSTILE, 0, 3));
             assertTrue(served.get(site + "/reports").body().contains(newest), newest);
             assertEquals(
-                    "attachment; filename=\"windows-__img_src_x_onerror_document.title__owned___.._2F____reboot____.csv\"",
+                    "attachment; "
+                            + "filename=\"windows-__img_src_x_onerror_document.title__owned___"
+                            + ".._2F____reboot____.csv\"",
                     served.get(site + "/windows.csv")
                             .headers()
                             .firstValue("Content-Disposition")

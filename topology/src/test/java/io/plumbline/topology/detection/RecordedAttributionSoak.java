@@ -3,8 +3,8 @@ package io.plumbline.topology.detection;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.plumbline.attribution.AttributionBench;
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.features.AttributionBench;
 import java.io.IOException;
 import java.nio.file.Path;
 import org.junit.jupiter.api.io.TempDir;

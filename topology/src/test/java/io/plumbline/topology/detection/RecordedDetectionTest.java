@@ -6,7 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.detection.DetectionBench;
 import io.plumbline.detection.DetectionTable;
 import io.plumbline.detection.Scores;
-import io.plumbline.wire.ActivationBatch;
+import io.plumbline.records.ActivationBatch;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;

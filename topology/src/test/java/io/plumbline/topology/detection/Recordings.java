@@ -1,8 +1,9 @@
 package io.plumbline.topology.detection;
 
 import io.plumbline.explainer.Explainer;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.ActivationFile;
+import io.plumbline.explainer.formats.Formats;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.ActivationFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -33,7 +34,7 @@ final class Recordings {
     static Explainer explainer(Path folder) throws IOException {
         unpack(folder, "cfg.json");
         unpack(folder, "sae_weights.safetensors");
-        return Explainer.read(folder);
+        return Formats.read(folder);
     }
 
     static List<ActivationBatch> requests(Path file) throws IOException {

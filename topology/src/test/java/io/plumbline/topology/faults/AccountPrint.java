@@ -1,6 +1,6 @@
 package io.plumbline.topology.faults;
 
-import io.plumbline.topology.windows.RowAccount;
+import io.plumbline.topology.panes.RowAccount;
 import java.nio.ByteBuffer;
 
 /**

@@ -66,8 +66,8 @@ public final class FaultMatrix {
     /** A table of all cases, with the sums in its last line. */
     public String table() {
         StringBuilder table = new StringBuilder();
-        table.append(
-                        "| case | kills | windows | lost | twice | wrong | rows in | in windows | late | dead-lettered | s |\n")
+        table.append("| case | kills | windows | lost | twice | wrong | rows in | in windows | late | "
+                        + "dead-lettered | s |\n")
                 .append("|---|---|---|---|---|---|---|---|---|---|---|\n");
         lines.forEach(line -> append(table, line));
         append(

@@ -1,6 +1,6 @@
 package io.plumbline.topology.faults;
 
-import io.plumbline.moments.RequestTotals;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.MeasuredWindow;
@@ -14,11 +14,11 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.kafka.NextOffsets;
+import io.plumbline.topology.panes.LateReason;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.runtime.LostThread;
 import io.plumbline.topology.windows.ClosedWindow;
-import io.plumbline.topology.windows.LateReason;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowWorkers;

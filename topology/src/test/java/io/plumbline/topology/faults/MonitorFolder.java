@@ -1,12 +1,13 @@
 package io.plumbline.topology.faults;
 
-import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.RequestProjection;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.requests.RequestProjection;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.assessment.WatchedSite;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -47,7 +48,7 @@ final class MonitorFolder {
     static void create(Path folder, String prefix, Traffic.Shape shape, MonitorSetup setup, String bootstrapServers)
             throws IOException {
         writeExplainer(Files.createDirectories(folder.resolve("explainer")), shape.width());
-        Explainer explainer = Explainer.read(folder.resolve("explainer"));
+        Explainer explainer = Formats.read(folder.resolve("explainer"));
         BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(RANK), List.of());
         baseline.add(
                 new ActivationBatch(ActivationRecords.integerRows(-1, 2 * shape.width(), shape.width()), null, null));
@@ -95,7 +96,8 @@ final class MonitorFolder {
                 """.formatted(prefix, shape.windowMs(), setup.store(), state(folder, instance)));
         for (int i = 0; i < shape.sites(); i++) {
             yaml.append(
-                    "  %s: {explainer: explainer, baseline: baseline.safetensors, rank: %d, threshold: {share: 0.9}, debounce: 1 of 1, adaptation: {mode: observe}}%n"
+                    ("  %s: {explainer: explainer, baseline: baseline.safetensors, rank: %d, threshold: {share: 0.9}, "
+                                    + "debounce: 1 of 1, adaptation: {mode: observe}}%n")
                             .formatted(shape.site(i), RANK));
         }
         return yaml.toString();

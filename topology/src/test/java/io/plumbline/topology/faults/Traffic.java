@@ -2,14 +2,14 @@ package io.plumbline.topology.faults;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MomentAccumulator;
-import io.plumbline.moments.RequestProjection;
-import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.requests.RequestProjection;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

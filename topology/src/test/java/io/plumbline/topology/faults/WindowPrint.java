@@ -1,7 +1,7 @@
 package io.plumbline.topology.faults;
 
-import io.plumbline.moments.RequestTotal;
-import io.plumbline.moments.RequestTotals;
+import io.plumbline.requests.RequestTotal;
+import io.plumbline.requests.RequestTotals;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 

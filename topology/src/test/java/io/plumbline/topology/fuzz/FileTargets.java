@@ -1,14 +1,15 @@
 package io.plumbline.topology.fuzz;
 
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.calibration.CleanWindowPass;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.baseline.CleanWindowPass;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.ActivationFile;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.WatchedFolder;
-import io.plumbline.wire.ActivationBatch;
-import io.plumbline.wire.ActivationFile;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.NpzFile;
 import io.plumbline.wire.Safetensors;
@@ -141,7 +142,7 @@ final class FileTargets {
         Path explainer = Files.createDirectories(folder.resolve("fuzzed-explainer"));
         Files.write(explainer.resolve("cfg.json"), parts.get(0));
         Files.write(explainer.resolve("sae_weights.safetensors"), parts.get(1));
-        Explainer read = Explainer.read(explainer);
+        Explainer read = Formats.read(explainer);
         read.encoder();
         read.decoder().sha256();
     }
@@ -221,7 +222,7 @@ final class FileTargets {
 
     private static List<byte[]> baselines(Path folder) throws IOException {
         Path explainer = folder.resolve("watched").resolve("explainer");
-        BaselineBuilder builder = BaselineBuilder.of(Explainer.read(explainer), List.of(2, 4), List.of(16));
+        BaselineBuilder builder = BaselineBuilder.of(Formats.read(explainer), List.of(2, 4), List.of(16));
         for (int record = 0; record < 8; record++) {
             builder.add(new ActivationBatch(WatchedFolder.quiet(record), null, null));
         }

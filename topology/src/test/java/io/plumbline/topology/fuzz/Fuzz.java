@@ -152,7 +152,8 @@ final class Fuzz {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        return "%s, %s, input %d: %s%n  the input (parts with their lengths) is in %s; kept under src/test/resources/%s it is tried every time%n  %s"
+        return ("%s, %s, input %d: %s%n  the input (parts with their lengths) is in %s; "
+                        + "kept under src/test/resources/%s it is tried every time%n  %s")
                 .formatted(
                         target.name(),
                         origin,

@@ -1,14 +1,14 @@
 package io.plumbline.topology.fuzz;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.RequestProjection;
-import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.MomentTile;
+import io.plumbline.requests.RequestProjection;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.MomentTile;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;

@@ -2,13 +2,13 @@ package io.plumbline.topology.ingest;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowMask;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.MomentRecordWriter;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
 import io.plumbline.topology.ingest.RecordReader.Refused;
 import io.plumbline.wire.DType;
-import io.plumbline.wire.MomentRecord;
-import io.plumbline.wire.MomentRecordWriter;
 import io.plumbline.wire.SafetensorsWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -58,7 +58,8 @@ class RefusedRecordsTest {
         assertEquals(Level.WARN, log.list.get(0).getLevel());
         assertEquals(
                 List.of("a record was refused and is a dead letter: site mlp.3: row 1, column 1 is NaN"
-                        + " site=mlp.3 topic=activations partition=2 offset=17 reason=non_finite others_since_last_line=0"
+                        + " site=mlp.3 topic=activations partition=2 offset=17 reason=non_finite "
+                        + "others_since_last_line=0"
                         + ADVICE.formatted("non_finite")),
                 lines());
     }

@@ -117,7 +117,8 @@ class DashboardIT {
                 .replace(WatchedFolder.SITE + ":", yaml(SITE) + ":")
                 .replaceAll(
                         "( +)debounce: .*",
-                        "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9\n$1breakdown_by: tenant\n$1downstream: {head: h.onnx}")
+                        "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9\n$1breakdown_by: tenant\n"
+                                + "$1downstream: {head: h.onnx}")
                 .concat("""
                           %s:
                             explainer: ../targets/explainer

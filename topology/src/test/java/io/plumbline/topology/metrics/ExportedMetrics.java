@@ -1,7 +1,7 @@
 package io.plumbline.topology.metrics;
 
-import io.plumbline.calibration.Verdict;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.DecoderKind;
@@ -10,13 +10,13 @@ import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.kafka.NextOffsets;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.StateSize;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.report.WindowReports;
-import io.plumbline.topology.windows.LateReason;
-import io.plumbline.topology.windows.RowAccount;
-import io.plumbline.topology.windows.StateSize;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

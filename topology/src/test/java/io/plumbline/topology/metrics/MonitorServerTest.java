@@ -133,7 +133,8 @@ class MonitorServerTest {
                 () -> has(scrape, "plumbline_subscriber_decoder_version{site=\"blocks.7\"} 2.0"),
                 () -> has(
                         scrape,
-                        "plumbline_decoder_info{kind=\"adapted\",sha256=\"a1b2c3d4e5f6\",site=\"blocks.7\",version=\"2\"} 1"),
+                        "plumbline_decoder_info{kind=\"adapted\",sha256=\"a1b2c3d4e5f6\","
+                                + "site=\"blocks.7\",version=\"2\"} 1"),
                 () -> has(scrape, "plumbline_build_info{java=\"" + Runtime.version() + "\",version=\"unpackaged\"} 1"),
                 () -> has(scrape, "plumbline_faithfulness_gap{site=\"blocks.7\"} 0.5"),
                 () -> has(scrape, "plumbline_verdict{site=\"blocks.7\",verdict=\"drifted\"} 1.0"),

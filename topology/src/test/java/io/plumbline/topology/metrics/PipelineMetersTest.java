@@ -6,11 +6,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.StateSize;
 import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.report.WindowReports;
-import io.plumbline.topology.windows.LateReason;
-import io.plumbline.topology.windows.RowAccount;
-import io.plumbline.topology.windows.StateSize;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -132,7 +132,8 @@ class PipelineMetersTest {
             has(after, "plumbline_coverage_ratio{site=\"blocks.7\",tokens=\"dropped\"} 0.0625");
             has(after, "plumbline_drifted_windows_total{site=\"blocks.7\"} 1.0");
             String exemplar =
-                    "plumbline_drifted_windows_total{site=\"blocks.7\"} 1.0 # {request=\"chat?17\",share=\"0.50\"} 1.0 ";
+                    "plumbline_drifted_windows_total{site=\"blocks.7\"} 1.0 # {request=\"chat?17\",share=\"0.50\"} "
+                            + "1.0 ";
             assertTrue(openMetrics(metrics).lines().anyMatch(line -> line.startsWith(exemplar)), exemplar);
             assertTrue(
                     after.lines().noneMatch(line -> line.contains("chat")),

@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.DecoderKind;
@@ -100,7 +100,7 @@ final class AdapterCase implements AutoCloseable {
         client = new BrokerClient(bootstrapServers);
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
         client.createTopic(AdaptationRequests.TOPIC, 1, Map.of());
-        trained = Explainer.read(folder.resolve("explainer")).decoder();
+        trained = Formats.read(folder.resolve("explainer")).decoder();
         subscriber = DecoderSubscriber.start(
                 client.properties(),
                 config.topics().decoders(),

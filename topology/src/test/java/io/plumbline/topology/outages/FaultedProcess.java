@@ -1,8 +1,9 @@
 package io.plumbline.topology.outages;
 
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.WatchedEncoder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
@@ -30,7 +31,7 @@ final class FaultedProcess {
         MonitorConfig config = MonitorConfig.load(Path.of(arguments[0]));
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : config.sites().values()) {
-            Explainer read = Explainer.read(settings.explainer());
+            Explainer read = Formats.read(settings.explainer());
             Explainer counted = new Explainer(
                     read.architecture(),
                     new WatchedEncoder(read.encoder(), rows -> KillPoint.passed("refit")),

@@ -3,10 +3,11 @@ package io.plumbline.topology.outages;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.WatchedEncoder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
@@ -49,7 +50,7 @@ class LivelockIT {
             WatchedFolder.create(folder, broker.bootstrapServers());
             MonitorConfig config = config(broker.bootstrapServers());
             SiteSettings settings = config.sites().get(WatchedFolder.SITE);
-            Explainer explainer = Explainer.read(settings.explainer());
+            Explainer explainer = Formats.read(settings.explainer());
             Encoder slow = new WatchedEncoder(explainer.encoder(), rows -> dawdle(rows, quick, encodings));
             WatchedSite site = WatchedSite.of(
                     settings,

@@ -3,10 +3,11 @@ package io.plumbline.topology.outages;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.calibration.Baseline;
+import io.plumbline.baseline.Baseline;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.WatchedEncoder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
@@ -94,7 +95,7 @@ class OvertakingCommandIT {
     }
 
     private static WatchedSite slow(SiteSettings settings, CountDownLatch released) throws Exception {
-        Explainer explainer = Explainer.read(settings.explainer());
+        Explainer explainer = Formats.read(settings.explainer());
         Encoder encoder = new WatchedEncoder(explainer.encoder(), rows -> await(released));
         return WatchedSite.of(
                 settings,

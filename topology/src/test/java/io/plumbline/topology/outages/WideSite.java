@@ -1,10 +1,10 @@
 package io.plumbline.topology.outages;
 
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -42,7 +42,7 @@ final class WideSite {
             throws IOException {
         Path explainer = Files.createDirectories(folder.resolve("explainer"));
         writeExplainer(explainer);
-        BaselineBuilder baseline = BaselineBuilder.of(Explainer.read(explainer), List.of(4), List.of());
+        BaselineBuilder baseline = BaselineBuilder.of(Formats.read(explainer), List.of(4), List.of());
         for (int record = 0; record < RECORDS; record++) {
             baseline.add(new ActivationBatch(quiet(-1 - record), null, null));
         }

@@ -2,7 +2,7 @@ package io.plumbline.topology.report;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
-import io.plumbline.calibration.Verdict;
+import io.plumbline.judgement.Verdict;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;

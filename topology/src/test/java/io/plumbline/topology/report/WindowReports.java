@@ -1,12 +1,12 @@
 package io.plumbline.topology.report;
 
-import io.plumbline.activity.ActivityChange;
-import io.plumbline.activity.ActivityChanges;
-import io.plumbline.behaviour.Figure;
-import io.plumbline.calibration.Verdict;
+import io.plumbline.causal.Figure;
+import io.plumbline.features.ActivityChange;
+import io.plumbline.features.ActivityChanges;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
+import io.plumbline.judgement.Verdict;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;

@@ -5,17 +5,17 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.calibration.Provenance;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.baseline.Provenance;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -91,7 +91,7 @@ class DisagreeingInstancesIT {
         config(broker, "masked", "10s");
         Path site = folder.resolve("masked");
         BaselineBuilder baseline = BaselineBuilder.of(
-                Explainer.read(site.resolve("explainer")), List.of(4), List.of(), new MaskRules(List.of(7L), null));
+                Formats.read(site.resolve("explainer")), List.of(4), List.of(), new MaskRules(List.of(7L), null));
         for (int record = 0; record < 64; record++) {
             baseline.add(new ActivationBatch(WatchedFolder.quiet(-1 - record), null, new long[WatchedFolder.ROWS]));
         }

@@ -41,14 +41,14 @@ class LostThreadTest {
      */
     @Test
     void recordsThatCouldNoLongerBeSentPass() {
-        assertTrue(
-                LostThread.passes(
-                        new StreamsException(
-                                "Error encountered trying to add offsets to a transaction",
-                                new KafkaException(
-                                        "Cannot execute transactional method because we are in an error state",
-                                        new KafkaException(
-                                                "The client hasn't received acknowledgment for some previously sent messages and can no longer retry them. It is safe to abort the transaction and continue.")))));
+        assertTrue(LostThread.passes(new StreamsException(
+                "Error encountered trying to add offsets to a transaction",
+                new KafkaException(
+                        "Cannot execute transactional method because we are in an error state",
+                        new KafkaException("The client hasn't received acknowledgment for some previously sent "
+                                + "messages and can no longer retry them. "
+                                + "It is safe to abort the transaction "
+                                + "and continue.")))));
     }
 
     /**
@@ -57,7 +57,8 @@ class LostThreadTest {
     @Test
     void aProducerThatWaitsForItsAbortPassesAndAStoreThatCannotBeReadDoesNot() {
         IllegalStateException waits = new IllegalStateException(
-                "Cannot attempt operation `beginTransaction` because the previous call to `abortTransaction` timed out and must be retried");
+                "Cannot attempt operation `beginTransaction` because the previous call to `abortTransaction` timed "
+                        + "out and must be retried");
         waits.setStackTrace(new StackTraceElement[] {
             new StackTraceElement(
                     "org.apache.kafka.clients.producer.internals.TransactionManager",

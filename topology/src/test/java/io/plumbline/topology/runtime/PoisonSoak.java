@@ -2,14 +2,14 @@ package io.plumbline.topology.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.calibration.BaselineBuilder;
-import io.plumbline.explainer.Explainer;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -45,7 +45,8 @@ class PoisonSoak {
             double alone = seconds("alone" + round, poison, good, 0);
             double among = seconds("among" + round, poison, good, 0.3);
             System.out.printf(
-                    "%d values, round %d: %,d good records alone %.2f s; among 30 %% bad ones %.2f s; ratio %.2f, their share of records %.2f%n",
+                    "%d values, round %d: %,d good records alone %.2f s; among 30 %% bad ones %.2f s; ratio %.2f, "
+                            + "their share of records %.2f%n",
                     width, round, good, alone, among, among / alone, 1 / 0.7);
         }
         assertTrue(warmUp > 0);
@@ -115,7 +116,7 @@ class PoisonSoak {
                 {"architecture": "standard", "d_in": %1$d, "d_sae": %1$d, "apply_b_dec_to_input": false,
                  "normalize_activations": "none"}
                 """.formatted(width));
-        BaselineBuilder baseline = BaselineBuilder.of(Explainer.read(site.resolve("explainer")), List.of(4), List.of());
+        BaselineBuilder baseline = BaselineBuilder.of(Formats.read(site.resolve("explainer")), List.of(4), List.of());
         for (int record = 0; record < 16; record++) {
             baseline.add(new ActivationBatch(poison.rows().apply(-1 - record), null, null));
         }

@@ -7,6 +7,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.JointDecoder;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.HeapUse;
 import io.plumbline.topology.config.MonitorConfig;
@@ -37,7 +38,7 @@ class SharedTargetsTest {
     void theBlocksAndTheirOneDecoderTakeTheHeapThatIsEstimated() throws Exception {
         writeExplainer();
         HeapUse before = HeapUse.now();
-        List<Explainer> blocks = Explainer.readBlocks(folder.resolve("clt"), ExplainerOptions.NONE);
+        List<Explainer> blocks = Formats.readBlocks(folder.resolve("clt"), ExplainerOptions.NONE);
         List<Decoder> trained = blocks.stream().map(Explainer::decoder).toList();
         List<Decoder> served = List.of(
                 JointDecoder.of(trained).join(trained), JointDecoder.of(trained).join(trained));

@@ -11,6 +11,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.TargetsFolder;
@@ -172,7 +173,7 @@ class TargetsIT {
                 "--out",
                 folder.resolve("fetched"));
         assertEquals(0, shell.exitCode(), shell.err());
-        return Explainer.readBlocks(folder.resolve("fetched"), ExplainerOptions.NONE);
+        return Formats.readBlocks(folder.resolve("fetched"), ExplainerOptions.NONE);
     }
 
     /** Returns the nth report on the adaptation of all targets. */

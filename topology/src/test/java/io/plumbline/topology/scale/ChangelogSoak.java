@@ -82,7 +82,8 @@ class ChangelogSoak {
                     largest = Math.max(largest, onDisk("app-monitor-panes-changelog"));
                     if (tick % 60 == 0) {
                         System.out.printf(
-                                "scale: after %d s panes changelog %.1f MB written, %.1f on disk; windows %.1f, %.1f; moments %.1f%n",
+                                "scale: after %d s panes changelog %.1f MB written, %.1f on disk; windows %.1f, %.1f; "
+                                        + "moments %.1f%n",
                                 TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - begin),
                                 written("app-monitor-panes-changelog") / 1e6,
                                 onDisk("app-monitor-panes-changelog") / 1e6,
@@ -102,7 +103,8 @@ class ChangelogSoak {
             double perSite = written("app-monitor-panes-changelog") / seconds / SITES;
             double expected = estimate.written().get(0).bytesPerDay() / 86_400.0 / SITES;
             System.out.printf(
-                    "scale: %d sites, d = %d, sample %d, %.0f rows/s: panes changelog %.0f bytes/s a site, estimated %.0f; moments %.0f, estimated %.0f; panes changelog at most %.0f MB on disk%n",
+                    "scale: %d sites, d = %d, sample %d, %.0f rows/s: panes changelog %.0f bytes/s a site, "
+                            + "estimated %.0f; moments %.0f, estimated %.0f; panes changelog at most %.0f MB on disk%n",
                     SITES,
                     WIDTH,
                     SAMPLE,

@@ -11,13 +11,13 @@ import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.CapacityEstimate.Deployment;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import io.plumbline.topology.windows.ClosedWindow;
-import io.plumbline.topology.windows.LateReason;
-import io.plumbline.topology.windows.RequestTotalling;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
@@ -70,14 +70,14 @@ final class MeasuredMonitor {
             long now = estimate.heldBytes()
                     - bytes(estimate, "windows are composed")
                     - bytes(estimate, "as stored") * atLevel2 / (open + atLevel2);
-            say(
-                    "geometry in %.1f s, ready after %.1f s, port %d, estimate held %d, with the panes open when measured %d"
-                            .formatted(
-                                    (computed - begin) / 1e9,
-                                    (System.nanoTime() - begin) / 1e9,
-                                    runtime.httpAddress().getPort(),
-                                    estimate.heldBytes(),
-                                    now));
+            say(("geometry in %.1f s, ready after %.1f s, port %d, estimate held %d, "
+                            + "with the panes open when measured %d")
+                    .formatted(
+                            (computed - begin) / 1e9,
+                            (System.nanoTime() - begin) / 1e9,
+                            runtime.httpAddress().getPort(),
+                            estimate.heldBytes(),
+                            now));
             answer();
             runtime.close();
         } else {

@@ -1,16 +1,16 @@
 package io.plumbline.topology.scale;
 
-import io.plumbline.calibration.Baseline;
-import io.plumbline.calibration.BaselineBuilder;
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ReluEncoder;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.ActivationBatch;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -51,9 +51,9 @@ final class RandomSites {
                     """.formatted(
                             bootstrapServers, prefix, window, sampleRows, store, kafka.isEmpty() ? "" : ", " + kafka));
             for (String name : names) {
-                yaml.append(
-                        "  %s: {explainer: e, baseline: b, rank: %d, threshold: {share: 0.9}, adaptation: {mode: observe}}%n"
-                                .formatted(name, rank));
+                yaml.append(("  %s: {explainer: e, baseline: b, rank: %d, threshold: {share: 0.9}, adaptation: {mode: "
+                                + "observe}}%n")
+                        .formatted(name, rank));
             }
             return yaml.toString();
         }

@@ -114,9 +114,9 @@ class ScaleSoak {
                         ByteBuffer.wrap(found.value()));
             }
             assertTrue(truth.isEmpty(), () -> "missing " + truth.keySet());
-            tell(
-                    "d = 4096, %s, heap %d MB: %d windows bit for bit in %.0f s from %d bytes of rows; heap in use %.0f MB; log %s"
-                            .formatted(store, heapMegabytes, windows, seconds, bytes, child.heap() / 1e6, logSizes()));
+            tell(("d = 4096, %s, heap %d MB: %d windows bit for bit in %.0f s from %d bytes of rows; "
+                            + "heap in use %.0f MB; log %s")
+                    .formatted(store, heapMegabytes, windows, seconds, bytes, child.heap() / 1e6, logSizes()));
         }
     }
 

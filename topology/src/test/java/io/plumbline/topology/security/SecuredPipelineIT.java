@@ -9,6 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
@@ -128,7 +129,7 @@ class SecuredPipelineIT {
     @Order(2)
     void windowsComeOutAndADecoderArrivesWithExactlyThePrintedRights() throws Exception {
         Set<String> before = superUser.listTopics().names().get();
-        Explainer explainer = Explainer.read(folder.resolve("site/explainer"));
+        Explainer explainer = Formats.read(folder.resolve("site/explainer"));
         BlockingQueue<PublishedDecoder> received = new LinkedBlockingQueue<>();
         Properties login = new Properties();
         login.putAll(broker.client(USERS.get("subscriber")));

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import java.nio.file.Path;
 import java.time.Duration;

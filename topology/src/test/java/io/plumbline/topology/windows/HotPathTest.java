@@ -6,13 +6,15 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.requests.RequestProjection;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.RecordReader;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.lang.management.ManagementFactory;

@@ -4,6 +4,9 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;

@@ -1,14 +1,24 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.moments.MaskedRows;
-import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.records.ActivationBlob;
+import io.plumbline.records.MomentTile;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.ProducerNotes;
-import io.plumbline.wire.ActivationBlob;
-import io.plumbline.wire.MomentTile;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneCounts;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.PaneParts;
+import io.plumbline.topology.panes.PaneSite;
+import io.plumbline.topology.panes.PartKind;
+import io.plumbline.topology.panes.RequestTotalling;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowNotes;
+import io.plumbline.topology.panes.WindowParts;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,12 +36,12 @@ public final class Panes {
     }
 
     /** Makes a record of rows that are their own request, of which none is masked. */
-    static Ingested.Rows rows(String site, long request, ActivationBlob rows, long record) {
+    public static Ingested.Rows rows(String site, long request, ActivationBlob rows, long record) {
         return rows(site, new Ingested.Request(request, null), rows, record);
     }
 
     /** Makes a record of rows of which none is masked, and which counts as often as it comes. */
-    static Ingested.Rows rows(String site, Ingested.Request request, ActivationBlob rows, long record) {
+    public static Ingested.Rows rows(String site, Ingested.Request request, ActivationBlob rows, long record) {
         RowMask.Kept<ActivationBlob> kept = new RowMask.Kept<>(rows, MaskedRows.NONE);
         return new Ingested.Rows(site, null, ProducerNotes.NONE, record, request, kept, null);
     }
@@ -40,7 +50,7 @@ public final class Panes {
         return new PaneSite(site, width, sampleRows, totalling);
     }
 
-    static RowSample sample(Pane pane) {
+    public static RowSample sample(Pane pane) {
         return Objects.requireNonNull(pane.value(PaneParts.SAMPLE));
     }
 
@@ -49,12 +59,12 @@ public final class Panes {
     }
 
     /** Has a pane take a tile as the only message of its sender. */
-    static void take(Pane pane, MomentTile tile) {
+    public static void take(Pane pane, MomentTile tile) {
         pane.take(Pane.MOMENT, 1, tile.encode());
     }
 
     /** Has a pane take parts that nobody announced. */
-    static void take(Pane pane, PartKind<?> kind, List<byte[]> parts) {
+    public static void take(Pane pane, PartKind<?> kind, List<byte[]> parts) {
         parts.forEach(part -> pane.take(kind.number(), 1, part));
     }
 
@@ -74,7 +84,7 @@ public final class Panes {
     }
 
     /** Returns a pane of one tile as its first partition sends it. */
-    static PaneMessage.OfPane tile(long startMs, long paneMs, MomentTile tile) {
+    public static PaneMessage.OfPane tile(long startMs, long paneMs, MomentTile tile) {
         return new PaneMessage.OfPane(0, startMs, paneMs, Pane.MOMENT, tile.rows(), 1, tile.encode());
     }
 

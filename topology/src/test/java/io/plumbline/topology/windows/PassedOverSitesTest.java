@@ -6,6 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.SiteClock;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import io.plumbline.topology.windows.SourceWatch.Sight;
 import java.nio.file.Path;

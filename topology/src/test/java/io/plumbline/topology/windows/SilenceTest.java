@@ -3,6 +3,7 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.windows.ClosedWindow.ClosedBy;
 import io.plumbline.topology.windows.SourceWatch.Sight;
 import java.nio.file.Path;

@@ -4,6 +4,10 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.RowsRead;
+import io.plumbline.topology.panes.SiteClock;
+import io.plumbline.topology.panes.WindowSettings;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;

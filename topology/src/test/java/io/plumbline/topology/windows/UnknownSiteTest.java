@@ -4,8 +4,16 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.records.MomentTile;
 import io.plumbline.topology.ActivationRecords;
-import io.plumbline.wire.MomentTile;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.PaneStore;
+import io.plumbline.topology.panes.RequestTotalling;
+import io.plumbline.topology.panes.RowsRead;
+import io.plumbline.topology.panes.SiteClock;
+import io.plumbline.topology.panes.StoreKind;
+import io.plumbline.topology.panes.WindowSettings;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;

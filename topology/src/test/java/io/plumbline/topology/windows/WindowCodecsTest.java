@@ -8,8 +8,16 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.records.MomentTile;
 import io.plumbline.topology.HostileBytes;
-import io.plumbline.wire.MomentTile;
+import io.plumbline.topology.panes.CountsPart;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneKeys;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.PaneParts;
+import io.plumbline.topology.panes.RowsRead;
+import io.plumbline.topology.panes.SiteClock;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.stream.Stream;

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.records.MomentTile;
 import io.plumbline.topology.ActivationRecords;
-import io.plumbline.wire.MomentTile;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.RequestTotalling;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 

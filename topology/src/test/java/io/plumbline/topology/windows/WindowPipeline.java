@@ -1,8 +1,8 @@
 package io.plumbline.topology.windows;
 
 import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.RequestProjection;
 import io.plumbline.moments.RowMask;
+import io.plumbline.requests.RequestProjection;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
@@ -10,6 +10,13 @@ import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.PaneStore;
+import io.plumbline.topology.panes.RequestTotalling;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.StoreKind;
+import io.plumbline.topology.panes.WindowSettings;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -41,14 +48,14 @@ import org.jspecify.annotations.Nullable;
  * driver of its own, and what it sends is given the partition it stands for before level 2 takes it. Wall clocks go
  * together.
  */
-final class WindowPipeline implements AutoCloseable {
+public final class WindowPipeline implements AutoCloseable {
 
-    static final String SITE = "blocks.7";
+    public static final String SITE = "blocks.7";
 
     /** Another site, which the pipelines have that are made for it. */
     static final String OTHER = "blocks.3";
 
-    static final int WIDTH = 5;
+    public static final int WIDTH = 5;
     static final long WALL_START = 1_800_000_000_000L;
     private static final int PARTITION_AT = 10;
 
@@ -61,12 +68,12 @@ final class WindowPipeline implements AutoCloseable {
     /** The number of requests of which totals are kept, of a pane and of a window. */
     static final int REQUESTS = 6;
 
-    final List<ClosedWindow> windows = new ArrayList<>();
-    final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
+    public final List<ClosedWindow> windows = new ArrayList<>();
+    public final Map<LateReason, Long> late = new EnumMap<>(LateReason.class);
     final List<Integer> givenUp = new ArrayList<>();
-    long rowsAccepted;
+    public long rowsAccepted;
     long deadLetters;
-    final List<DeadLetter.Reason> refusals = new ArrayList<>();
+    public final List<DeadLetter.Reason> refusals = new ArrayList<>();
     long moments;
     long repeated;
     final List<Long> stalls = new ArrayList<>();
@@ -75,7 +82,7 @@ final class WindowPipeline implements AutoCloseable {
     final AtomicInteger composed = new AtomicInteger();
 
     /** The newest account, also where no window closed. */
-    RowAccount account = new RowAccount(0, 0, 0, Map.of(), Map.of(), 0);
+    public RowAccount account = new RowAccount(0, 0, 0, Map.of(), Map.of(), 0);
 
     private long nowMs = WALL_START;
 
@@ -83,19 +90,19 @@ final class WindowPipeline implements AutoCloseable {
     private final List<Deque<TestRecord<byte[], byte[]>>> underWay = new ArrayList<>();
     private final TopologyTestDriver composer;
 
-    WindowPipeline(WindowSettings settings, int partitions, Path folder) {
+    public WindowPipeline(WindowSettings settings, int partitions, Path folder) {
         this(settings, partitions, folder, SourceWatch.ALWAYS_READ);
     }
 
-    WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch) {
+    public WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch) {
         this(settings, partitions, folder, watch, RowMask.NONE);
     }
 
-    WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch, RowMask mask) {
+    public WindowPipeline(WindowSettings settings, int partitions, Path folder, SourceWatch watch, RowMask mask) {
         this(settings, partitions, folder, watch, mask, WindowWork.NONE, WindowWorkers.none());
     }
 
-    WindowPipeline(
+    public WindowPipeline(
             WindowSettings settings,
             int partitions,
             Path folder,
@@ -190,18 +197,18 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     /** Gives a record to level 1; what that sends stays under way until {@link #deliver}. */
-    Matrix read(int partition, long seed, int rows, long timestampMs) {
+    public Matrix read(int partition, long seed, int rows, long timestampMs) {
         Matrix values = ActivationRecords.integerRows(seed, rows, WIDTH);
         read(SITE, partition, ActivationRecords.blob(values), timestampMs);
         return values;
     }
 
-    void read(String site, int partition, byte[] value, long timestampMs) {
+    public void read(String site, int partition, byte[] value, long timestampMs) {
         read(site, (String) null, partition, value, timestampMs);
     }
 
     /** Reads a record of a request of this name. */
-    void read(String site, @Nullable String request, int partition, byte[] value, long timestampMs) {
+    public void read(String site, @Nullable String request, int partition, byte[] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
         if (request != null) {
             headers.add("request", request.getBytes(StandardCharsets.UTF_8));
@@ -217,7 +224,7 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     /** Reads a record with further headers. */
-    void readWith(Map<String, String> said, int partition, byte @Nullable [] value, long timestampMs) {
+    public void readWith(Map<String, String> said, int partition, byte @Nullable [] value, long timestampMs) {
         RecordHeaders headers = new RecordHeaders();
         said.forEach((name, text) -> headers.add(name, text.getBytes(StandardCharsets.UTF_8)));
         read(SITE, headers, partition, value, timestampMs);
@@ -239,12 +246,12 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     /** Lets level 2 take everything of one partition that is under way. */
-    void deliver(int partition) {
+    public void deliver(int partition) {
         deliver(partition, underWay.get(partition).size());
     }
 
     /** Lets level 2 take the first messages of one partition that are under way. */
-    void deliver(int partition, int messages) {
+    public void deliver(int partition, int messages) {
         for (int i = 0; i < messages; i++) {
             TestRecord<byte[], byte[]> sent = underWay.get(partition).remove();
             byte[] message = sent.value().clone();
@@ -255,26 +262,26 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     /** Loses the first {@code messages} of a partition that are under way. */
-    void lose(int partition, int messages) {
+    public void lose(int partition, int messages) {
         for (int i = 0; i < messages; i++) {
             underWay.get(partition).remove();
         }
     }
 
     /** Gives level 2 a message that no partition of this pipeline sent. */
-    void compose(String site, PaneMessage message) {
+    public void compose(String site, PaneMessage message) {
         composer.createInputTopic("moments", new ByteArraySerializer(), new ByteArraySerializer())
                 .pipeInput(site.getBytes(StandardCharsets.UTF_8), message.encode(PaneMessage.application("windows")));
     }
 
-    void deliverAll() {
+    public void deliverAll() {
         for (int partition = 0; partition < readers.size(); partition++) {
             deliver(partition);
         }
     }
 
     /** Lets wall-clock time pass second by second, delivering all the while. */
-    void passSeconds(int seconds) {
+    public void passSeconds(int seconds) {
         for (int second = 0; second < seconds; second++) {
             for (int partition = 0; partition < readers.size(); partition++) {
                 readers.get(partition).advanceWallClockTime(Duration.ofSeconds(1));
@@ -298,14 +305,14 @@ final class WindowPipeline implements AutoCloseable {
     }
 
     /** Lets hours pass at level 2, each in one step. */
-    void passHours(int hours) {
+    public void passHours(int hours) {
         for (int hour = 0; hour < hours; hour++) {
             composer.advanceWallClockTime(Duration.ofHours(1));
         }
     }
 
     /** Passes the time like {@link #passSeconds} for level 1 alone; what it sends stays under way. */
-    List<PaneMessage> passSecondsAtLevelOne(int partition, int seconds) {
+    public List<PaneMessage> passSecondsAtLevelOne(int partition, int seconds) {
         for (int second = 0; second < seconds; second++) {
             readers.get(partition).advanceWallClockTime(Duration.ofSeconds(1));
         }
@@ -327,7 +334,7 @@ final class WindowPipeline implements AutoCloseable {
         return store;
     }
 
-    RowAccount lastAccount() {
+    public RowAccount lastAccount() {
         return windows.get(windows.size() - 1).account();
     }
 

@@ -1,11 +1,17 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.moments.RequestProjection;
-import io.plumbline.moments.RequestTotals;
 import io.plumbline.moments.RowSample;
+import io.plumbline.records.MomentTile;
+import io.plumbline.requests.RequestProjection;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
-import io.plumbline.wire.MomentTile;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneKeys;
+import io.plumbline.topology.panes.PaneMessage;
+import io.plumbline.topology.panes.PaneParts;
+import io.plumbline.topology.panes.RowsRead;
+import io.plumbline.topology.panes.SiteClock;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.kafka.common.utils.Bytes;

@@ -8,7 +8,11 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.SecondMomentAccumulator;
-import io.plumbline.wire.MomentTile;
+import io.plumbline.records.MomentTile;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.RequestTotalling;
+import io.plumbline.topology.panes.WindowSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -6,6 +6,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.panes.LateReason;
+import io.plumbline.topology.panes.WindowSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;

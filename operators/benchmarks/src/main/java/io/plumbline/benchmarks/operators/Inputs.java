@@ -58,7 +58,7 @@ final class Inputs {
         return sum;
     }
 
-    /** Returns {@code n x d} Gaussian rows with a steep spectrum and three outliers, as a language model's have them. */
+    /** Returns {@code n x d} Gaussian rows with a steep spectrum and three outliers, like those of a language model. */
     static Matrix rows(int n, int d, long seed) {
         Random random = new Random(seed);
         Matrix rows = Matrix.zeros(n, d);

@@ -51,7 +51,7 @@ public class KernelBenchmark {
     static final String OJALGO = "ojAlgo";
     static final String COMMONS_MATH = "Commons Math";
 
-    /** Adds {@code X^T X} of rows to a moment: {@code n d (d + 1)} flops. Variants may also be ojAlgo and Commons Math. */
+    /** Adds {@code X^T X} of rows to a moment: {@code n d (d + 1)} flops. Variants may be ojAlgo too. */
     @State(Scope.Thread)
     public static class Update {
 

@@ -1,0 +1,309 @@
+package io.plumbline.baseline;
+
+import io.plumbline.geometry.GapAssessment;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.DriftState;
+import io.plumbline.judgement.Reading;
+import io.plumbline.judgement.Threshold;
+import io.plumbline.judgement.Threshold.Level;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalDouble;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Judges the windows of one site by one or several statistics: what a command judges a file by and what the monitor
+ * judges its windows by. Pure, and immutable but for levels that it computes once; any number of threads.
+ *
+ * <p><b>Several statistics.</b> A window is above when any of them is above its level. Levels taken from clean windows
+ * are of all statistics together, by the largest normal score (see {@link CleanScores}), so that the promise is that of
+ * one statistic. A statistic that no clean window of the baseline has (request statistics of a baseline without
+ * requests) is left out of it, and its reading says so; so is, for one window, a statistic of request totals that the
+ * window does not have. One that cannot be judged otherwise makes the window undecided unless another is above. A
+ * window is undecided, too, where no level from clean windows can be reached ({@link Statistic#reach}): it would be
+ * aligned whatever came. A drifted site comes back by windows in which all are at or below their clear levels. The one
+ * that decides is {@link #deciding}: its name and numbers are the verdict's.
+ */
+public final class DriftJudge {
+
+    /** The statistic of the paper, which decides where a number or a share is the threshold. */
+    public static final String DEFAULT_TRIGGER = "faithfulness_gap";
+
+    /**
+     * The statistics that are judged as one where none is named and the threshold is taken from clean windows: the gap
+     * says what the explainer cannot follow, the reconstruction what that costs, and the reconstruction of single
+     * requests shows the first foreign ones.
+     */
+    public static final List<String> DEFAULT_TRIGGERS =
+            List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label(), Statistic.REQUEST_FVU.label());
+
+    /** The statistics to name instead of {@link #DEFAULT_TRIGGERS} where too few rows are encoded. */
+    public static final List<String> TRIGGERS_WITHOUT_CODES = List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label());
+
+    /** Advice about clean windows that differ so much that no level can be reached. */
+    public static final String MIX =
+            "mix the kinds of traffic over the whole recording, or leave out the windows that are unlike the others";
+
+    /** The levels of one statistic that are taken from clean windows. */
+    private record Levels(
+            @Nullable CalibratedSizes threshold, @Nullable CalibratedSizes clear) {}
+
+    private final Baseline baseline;
+    private final List<String> statistics;
+    private final Threshold threshold;
+    private final Threshold clear;
+    private final DriftPolicy policy;
+    private final int minimumRows;
+    private final Map<Integer, Map<String, Levels>> levelsOfRank = new ConcurrentHashMap<>();
+
+    /**
+     * A judge of windows.
+     *
+     * @param statistics names, of {@link GapAssessment#statisticNames()}
+     * @param threshold above it a window speaks for drift
+     * @param clear at or below it a window speaks against; the threshold itself for no hysteresis
+     * @param minimumRows windows with fewer rows are undecided
+     */
+    public DriftJudge(
+            Baseline baseline,
+            List<String> statistics,
+            Threshold threshold,
+            Threshold clear,
+            DriftPolicy policy,
+            int minimumRows) {
+        if (statistics.isEmpty()) {
+            throw new IllegalArgumentException("no statistic to judge by: expected at least one");
+        }
+        this.baseline = baseline;
+        this.statistics = List.copyOf(statistics);
+        this.threshold = threshold;
+        this.clear = clear;
+        this.policy = policy;
+        this.minimumRows = minimumRows;
+    }
+
+    /**
+     * Returns whether a statistic is a gap between subspaces, and so has a largest possible value to take a share of.
+     */
+    public static boolean isGap(String statistic) {
+        return Statistic.find(statistic).filter(Statistic::isGap).isPresent();
+    }
+
+    /**
+     * Returns the statistics that the baseline has clean windows of at a rank; all of them where it has none of any.
+     */
+    public static List<String> together(Baseline baseline, List<String> statistics, int rank) {
+        List<String> calibrated = statistics.stream()
+                .filter(statistic ->
+                        baseline.samplesOf(rank).stream().anyMatch(sample -> sample.values(statistic).length > 0))
+                .toList();
+        return calibrated.isEmpty() ? statistics : calibrated;
+    }
+
+    /**
+     * Returns the statistics that decide where none is named: the gap alone by a number or a share, which are in its
+     * units; otherwise the defaults.
+     *
+     * @param calibrated whether the threshold is taken from clean windows
+     * @param others statistics that have another part and do not decide
+     */
+    public static List<String> defaultTriggers(boolean calibrated, List<String> others) {
+        List<String> defaults =
+                DEFAULT_TRIGGERS.stream().filter(name -> !others.contains(name)).toList();
+        return calibrated && !defaults.isEmpty() ? defaults : List.of(DEFAULT_TRIGGER);
+    }
+
+    /** Takes one window's numbers. */
+    public DriftPolicy.Outcome judge(DriftState state, GapAssessment window) {
+        if (window.rows() < minimumRows) {
+            return policy.undecided(
+                    state,
+                    "the window has %s, at least %s are asked for"
+                            .formatted(Amounts.count(window.rows(), "row"), Amounts.number(minimumRows)));
+        }
+        Reading reading = deciding(state, readings(window));
+        Double value = reading.value();
+        return reading.undecided() != null || value == null
+                ? policy.undecided(state, String.valueOf(reading.undecided()))
+                : policy.judge(state, value, reading.level(), reading.clear());
+    }
+
+    /** Returns every statistic of a window beside its levels, in their order. */
+    public List<Reading> readings(GapAssessment window) {
+        List<Reading> readings = new ArrayList<>();
+        Map<String, Levels> levels = levelsOfRank.computeIfAbsent(window.rank(), this::levels);
+        for (String statistic : statistics) {
+            Levels known = levels.get(statistic);
+            if (known == null) {
+                String reason = "no clean window of rank %d has %s: it is left out, the others decide"
+                        .formatted(window.rank(), statistic);
+                readings.add(leftOut(statistic, window, reason));
+            } else if (lacksSource(statistic, window)) {
+                String reason = undefined(statistic, window) + "; it is left out of this window, the others decide";
+                readings.add(leftOut(statistic, window, reason));
+            } else {
+                readings.add(reading(statistic, known, window));
+            }
+        }
+        return threshold.isCalibrated() && isMute(readings, window) ? undecided(readings, window) : readings;
+    }
+
+    /** Returns whether no value of a statistic that makes sense is above a level, at the rank of the windows. */
+    public boolean isOutOfReach(String statistic, double level, int rank) {
+        OptionalDouble reach = reach(statistic, rank, baseline.dimension());
+        return reach.isPresent() && level >= reach.getAsDouble();
+    }
+
+    /** Returns the value that a level is to stay below, see {@link Statistic#reach}. */
+    private static OptionalDouble reach(String statistic, int rank, int dimension) {
+        return Statistic.find(statistic).map(one -> one.reach(rank, dimension)).orElseGet(OptionalDouble::empty);
+    }
+
+    /** Returns whether statistics were judged, none is above its level, and none could be. */
+    private boolean isMute(List<Reading> readings, GapAssessment window) {
+        List<Reading> judged =
+                readings.stream().filter(reading -> reading.exceeded() != null).toList();
+        return !judged.isEmpty()
+                && judged.stream()
+                        .allMatch(reading -> !Boolean.TRUE.equals(reading.exceeded())
+                                && reading.level() instanceof Level.Known known
+                                && isOutOfReach(reading.statistic(), known.value(), window.rank()));
+    }
+
+    /** Returns these readings, none of which says that the window is like the baseline. */
+    private static List<Reading> undecided(List<Reading> readings, GapAssessment window) {
+        String needed = readings.stream()
+                .filter(reading -> reading.exceeded() != null)
+                .map(reading -> String.format(
+                        Locale.ROOT,
+                        "%s needs %.4g and makes sense up to %.4g",
+                        reading.statistic(),
+                        reading.threshold(),
+                        reach(reading.statistic(), window.rank(), window.dimension())
+                                .orElseThrow()))
+                .collect(Collectors.joining(", "));
+        String reason = ("no threshold of a window of %d rows can be reached: %s; use longer windows, "
+                        + "or make a baseline whose clean windows differ less: %s")
+                .formatted(window.rows(), needed, MIX);
+        return readings.stream()
+                .map(reading -> reading.exceeded() == null ? reading : reading.undecidedBecause(reason))
+                .toList();
+    }
+
+    /**
+     * Returns the level of a statistic in windows of as many rows as the clean windows of a size have on average.
+     *
+     * @param size one of the baseline's
+     */
+    public Level level(String statistic, NullSample size) {
+        Levels known = levelsOfRank.computeIfAbsent(size.rank(), this::levels).get(statistic);
+        if (known == null) {
+            return new Level.Unknown("no clean window of rank %d has %s: it is left out, the others decide"
+                    .formatted(size.rank(), statistic));
+        }
+        return known.threshold() == null
+                ? threshold.level(size.rank(), baseline.dimension(), Threshold.Clean.NONE)
+                : known.threshold().level(size);
+    }
+
+    /**
+     * Returns whether the window came without totals of its requests for this baseline, as where it was open when the
+     * baseline changed, or the rest of the model gave no answer: neither says anything about the window.
+     */
+    private static boolean lacksSource(String statistic, GapAssessment window) {
+        return window.statistic(statistic).isEmpty()
+                && Statistic.find(statistic)
+                        .filter(one ->
+                                one.source() == Statistic.Source.REQUESTS || one.source() == Statistic.Source.HEAD)
+                        .isPresent();
+    }
+
+    /**
+     * Returns the reading that decides: one above its level before one that cannot be judged, that before the others,
+     * and among those the one with the largest score (of a drifted site: one above what it must come back below comes
+     * first). A statistic that is left out does not decide.
+     */
+    public static Reading deciding(DriftState state, List<Reading> readings) {
+        Comparator<Reading> farthest = Comparator.comparing((Reading reading) -> !reading.leftOut())
+                .thenComparing(reading -> Boolean.TRUE.equals(reading.exceeded()))
+                .thenComparing(reading -> reading.undecided() != null)
+                .thenComparing(reading -> state.drifted() && reading.isAboveClear())
+                .thenComparingDouble(Reading::height);
+        Reading deciding = readings.get(0);
+        for (Reading reading : readings) {
+            if (farthest.compare(reading, deciding) > 0) {
+                deciding = reading;
+            }
+        }
+        return deciding;
+    }
+
+    private Map<String, Levels> levels(int rank) {
+        Map<String, Levels> levels = new LinkedHashMap<>();
+        List<String> together =
+                threshold.isCalibrated() || clear.isCalibrated() ? together(baseline, statistics, rank) : statistics;
+        for (String statistic : together) {
+            levels.put(
+                    statistic,
+                    new Levels(sizes(together, statistic, threshold, rank), sizes(together, statistic, clear, rank)));
+        }
+        return levels;
+    }
+
+    private @Nullable CalibratedSizes sizes(List<String> together, String statistic, Threshold asked, int rank) {
+        return asked.isCalibrated() ? new CalibratedSizes(baseline, together, statistic, asked, rank) : null;
+    }
+
+    private static Reading leftOut(String statistic, GapAssessment window, String reason) {
+        OptionalDouble value = window.statistic(statistic);
+        Level none = new Level.Unknown(reason);
+        return new Reading(statistic, value.isPresent() ? value.getAsDouble() : null, null, none, none, reason, true);
+    }
+
+    private static String undefined(String statistic, GapAssessment window) {
+        return "%s is undefined: %s"
+                .formatted(statistic, window.undefined().getOrDefault(statistic, "no reason given"));
+    }
+
+    private Reading reading(String statistic, Levels levels, GapAssessment window) {
+        OptionalDouble value = window.statistic(statistic);
+        Level level = level(statistic, threshold, levels.threshold(), window);
+        Level back = level(statistic, clear, levels.clear(), window);
+        String undecided = null;
+        if (value.isEmpty()) {
+            undecided = undefined(statistic, window);
+        } else if (level instanceof Level.Unknown unknown) {
+            undecided = unknown.reason();
+        } else if (back instanceof Level.Unknown unknown) {
+            undecided = unknown.reason();
+        }
+        return new Reading(
+                statistic,
+                value.isPresent() ? value.getAsDouble() : null,
+                levels.threshold() == null || value.isEmpty()
+                        ? null
+                        : levels.threshold().score(value.getAsDouble(), window.rows()),
+                level,
+                back,
+                undecided,
+                false);
+    }
+
+    private static Level level(
+            String statistic, Threshold asked, @Nullable CalibratedSizes sizes, GapAssessment window) {
+        if (asked instanceof Threshold.ShareOfLargestGap && !isGap(statistic)) {
+            return new Level.Unknown(statistic + " is not a gap: it has no largest value to take a share of");
+        }
+        return sizes == null
+                ? asked.level(window.rank(), window.dimension(), Threshold.Clean.NONE)
+                : sizes.level(window.rows());
+    }
+}

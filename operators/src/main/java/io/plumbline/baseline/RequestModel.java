@@ -1,0 +1,162 @@
+package io.plumbline.baseline;
+
+import io.plumbline.linalg.Matrix;
+import io.plumbline.requests.RequestProjection;
+import io.plumbline.requests.RequestTotal;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says how the requests of a baseline differ from each other, and so how far another request is from them.
+ *
+ * <p><b>Score of the mean:</b> {@code min(1, n/n0) (x - m)' P (x - m)} with the mean x of the request's n rows in the
+ * target space, location m and precision P of the baseline's request means ({@link WhitenedMeans}) and n0 the mean
+ * number of rows of its requests. <b>Score of the reconstruction:</b> FVU of the request's n encoded rows. Each becomes
+ * a p-value among the scores of the baseline's own requests: those of the means ({@link ScoreRanks}) are cross-fitted,
+ * so that they are not smaller than what later requests get; those of reconstructions are of requests that are cut to
+ * as many rows ({@link ErrorRanks}).
+ *
+ * <p><b>Means of few rows.</b> The variance of a mean of n rows lies between that of n0 rows (one request is one topic)
+ * and {@code n0/n} times it (independent rows). The correction takes the latter. On recorded activations (n0 = 118) the
+ * share of clean requests below p = 0.05 was at most 0.04 in means of 3 to 60 rows.
+ *
+ * <p><b>Cost.</b> p flops a request beside its projection. <b>Size.</b> {@code 16 p d} bytes, a number a baseline
+ * request, and those of {@link ErrorRanks}. Immutable; any number of threads.
+ */
+public final class RequestModel {
+
+    /** How many numbers are kept of a request's sum. */
+    static final int COMPONENTS = 128;
+
+    /** The fewest requests that say how requests differ. */
+    public static final int FEWEST_REQUESTS = ScoreRanks.FEWEST;
+
+    /** The reason why nothing can be said of requests where a baseline has no model of them. */
+    public static final String MISSING =
+            "the baseline does not say how its requests differ: build it again from a recording of at least "
+                    + FEWEST_REQUESTS
+                    + " requests that is divided into them, each one batch, record or value of the header `request`";
+
+    private final Matrix basis;
+    private final RequestProjection projection;
+    private final double[] location;
+    private final double usualRows;
+    private final ScoreRanks means;
+    private final @Nullable ErrorRanks reconstructions;
+
+    /**
+     * A model from its parts.
+     *
+     * @param basis p x d
+     * @param location p numbers
+     * @param usualRows n0, at least 1
+     * @param means cross-fitted scores of the baseline's request means
+     * @param reconstructions how badly the baseline's requests are reconstructed; null where too few have rows that
+     *     vary
+     * @throws IllegalArgumentException if they do not fit together or are not finite
+     */
+    RequestModel(
+            Matrix basis, double[] location, double usualRows, ScoreRanks means, @Nullable ErrorRanks reconstructions) {
+        this.basis = basis;
+        this.projection = RequestProjection.of(basis);
+        this.location = location.clone();
+        this.usualRows = usualRows;
+        this.means = means;
+        this.reconstructions = reconstructions;
+        if (location.length != basis.rows()) {
+            throw new IllegalArgumentException(
+                    "a location of %d components beside a basis of %d".formatted(location.length, basis.rows()));
+        }
+        for (double value : location) {
+            if (!Double.isFinite(value)) {
+                throw new IllegalArgumentException(
+                        "a location that holds %s: expected finite numbers".formatted(value));
+            }
+        }
+        // Written so that NaN fails them.
+        if (!(usualRows >= 1.0 && usualRows < Double.POSITIVE_INFINITY)) {
+            throw new IllegalArgumentException("requests of %s rows: expected at least 1".formatted(usualRows));
+        }
+    }
+
+    /** Returns what the sums of requests must be taken under to be scored. */
+    public RequestProjection projection() {
+        return projection;
+    }
+
+    /**
+     * Scores the means of requests.
+     *
+     * @param requests totals under {@link #projection()}
+     */
+    public List<RequestScore> score(List<RequestTotal> requests) {
+        List<RequestScore> scores = new ArrayList<>(requests.size());
+        for (RequestTotal request : requests) {
+            double score = scoreOfMean(request.sum(), request.rows());
+            scores.add(new RequestScore(request.request(), request.name(), request.rows(), score, means.pValue(score)));
+        }
+        return scores;
+    }
+
+    /**
+     * Scores the reconstructions of requests; one whose rows do not vary is left out.
+     *
+     * @return empty where the baseline has too few requests whose rows vary
+     */
+    public List<RequestScore> scoreErrors(List<RequestError> requests) {
+        List<RequestScore> scores = new ArrayList<>(requests.size());
+        if (reconstructions != null) {
+            for (RequestError request : requests) {
+                if (reconstructions.ranks(request)) {
+                    scores.add(new RequestScore(
+                            request.request(), null, request.rows(), request.fvu(), reconstructions.pValue(request)));
+                }
+            }
+        }
+        return scores;
+    }
+
+    private double scoreOfMean(double[] sum, long rows) {
+        double[] mean = new double[sum.length];
+        for (int i = 0; i < sum.length; i++) {
+            mean[i] = sum[i] / rows;
+        }
+        return WhitenedMeans.score(mean, location, WhitenedMeans.weight(rows, usualRows));
+    }
+
+    /** Requests of the baseline whose scores other requests are ranked among. */
+    public int requests() {
+        return means.size();
+    }
+
+    double pValueOfMean(double score) {
+        return means.pValue(score);
+    }
+
+    Matrix basis() {
+        return basis;
+    }
+
+    double[] location() {
+        return location.clone();
+    }
+
+    double usualRows() {
+        return usualRows;
+    }
+
+    /**
+     * Returns a copy of the cross-fitted scores of the baseline's request means, ascending. Later clean requests have
+     * scores like these.
+     */
+    public double[] baselineScores() {
+        return means.scores();
+    }
+
+    /** Returns how badly the baseline's requests are reconstructed; null where that is not known. */
+    @Nullable
+    ErrorRanks reconstructions() {
+        return reconstructions;
+    }
+}

@@ -1,0 +1,31 @@
+package io.plumbline.baseline;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says how far one request is from those of the baseline.
+ *
+ * @param request its hash
+ * @param name the text that names it; null where none was given
+ * @param rows rows the score was taken from
+ * @param score larger is farther; dimensionless
+ * @param pValue the chance that a clean request is as far, from {@code e^-30} to 1: the share of the baseline's
+ *     requests with such a score, and for scores above that of the 20th farthest of them an estimate by a model of the
+ *     tail, see {@link ScoreRanks}
+ */
+public record RequestScore(long request, @Nullable String name, long rows, double score, double pValue) {
+
+    /** Returns {@code -ln p}, from 0 to 30. */
+    public double evidence() {
+        return -Math.log(pValue);
+    }
+
+    /** Returns the name, or the hash in hexadecimal where there is none. */
+    public String label() {
+        return name == null ? "%016x".formatted(request) : name;
+    }
+
+    RequestScore named(@Nullable String other) {
+        return new RequestScore(request, other, rows, score, pValue);
+    }
+}

@@ -1,2 +1,0 @@
-/** Compares the list of failing features with direct measures on later rows. */
-package io.plumbline.attribution;

@@ -1,0 +1,2 @@
+/** Tests whether the list of features that are active more or less often keeps its promise. */
+package io.plumbline.features;

@@ -1,0 +1,221 @@
+package io.plumbline.requests;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.moments.RowSample;
+import io.plumbline.moments.SampledRow;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests of 100 rows in dimension 48, whose rows share a tenth of their variance. */
+class DistinctRequestsTest {
+
+    private static final int WIDTH = 48;
+    private static final int LENGTH = 100;
+    private static final CleanRequests CLEAN =
+            CleanRequests.of(new Window(1).different(20, 0).rows(1.0));
+
+    @Test
+    void requestsOfTheirOwnStayAsTheyAre() {
+        List<SampledRow> rows = new Window(2).different(40, 0).rows(1.0);
+        DistinctRequests found = among(rows, 1.0);
+        assertEquals(rows, found.rows());
+        assertEquals(40, found.requests());
+        assertEquals(0, found.repeats());
+        assertNull(found.mixed());
+        assertEquals("40 distinct requests", found.count());
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1.0", "0.5", "0.2", "0.1"})
+    void onePromptSentTwentyTimesIsOneRequest(double rate) {
+        DistinctRequests found = among(new Window(3).copies(20, 0.0).rows(rate), rate);
+        // At a tenth some of the copies share no sampled row with any other.
+        assertTrue(found.requests() <= (rate > 0.1 ? 1 : 3), found.count());
+        assertEquals(20, found.requests() + found.repeats());
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {0.0, 0.01, 0.1})
+    void copiesAmongOthersCountOnceAlsoWhereTheyDifferByRounding(double noise) {
+        List<SampledRow> rows = new Window(4).different(8, 0).copies(12, noise).rows(1.0);
+        DistinctRequests found = among(rows, 1.0);
+        assertEquals("9 distinct requests (11 more are copies of others)", found.count());
+        Map<Long, Long> sizes = found.rows().stream()
+                .collect(Collectors.groupingBy(SampledRow::request, TreeMap::new, Collectors.counting()));
+        sizes.forEach((request, size) -> assertEquals(LENGTH, size, "rows of request " + request));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {1.0, 0.5, 0.2})
+    void threePromptsSixTimesEachAreThree(double rate) {
+        Window window = new Window(5);
+        for (int prompt = 0; prompt < 3; prompt++) {
+            window.copies(6, 0.0);
+        }
+        assertEquals(3, among(window.rows(rate), rate).requests());
+    }
+
+    /** Tests a system prompt of 60 of 100 tokens; at the smaller rate 8 rows a request. */
+    @ParameterizedTest
+    @CsvSource({"40, 1.0", "300, 0.08"})
+    void aCommonOpeningMakesNoCopies(int requests, double rate) {
+        DistinctRequests found = among(new Window(6).different(requests, 60).rows(rate), rate);
+        assertTrue(found.requests() > 0.9 * requests, found.count());
+        Map<List<Float>, Long> contents = found.rows().stream()
+                .collect(Collectors.groupingBy(
+                        row -> List.of(row.activation()[0], row.activation()[1]), Collectors.counting()));
+        contents.values().forEach(times -> assertEquals(1, times, "a row counts once"));
+    }
+
+    @Test
+    void copiesBehindACommonOpeningAreFoundToo() {
+        List<SampledRow> rows =
+                new Window(7).opening(60).different(8, 60).copies(12, 0.0).rows(1.0);
+        assertEquals(9, among(rows, 1.0).requests());
+    }
+
+    @Test
+    void ofCopiesAKnownRequestStays() {
+        List<SampledRow> rows = new Window(8).different(20, 0).copies(3, 0.0).rows(1.0);
+        long last = rows.stream().mapToLong(SampledRow::timestampMs).max().orElseThrow();
+        long known = rows.stream()
+                .filter(row -> row.timestampMs() == last)
+                .findAny()
+                .orElseThrow()
+                .request();
+        DistinctRequests found = DistinctRequests.among(rows, 1.0, CLEAN, Set.of(known));
+        assertEquals(21, found.requests());
+        assertTrue(found.rows().stream().anyMatch(row -> row.request() == known));
+        assertTrue(among(rows, 1.0).rows().stream().noneMatch(row -> row.request() == known));
+    }
+
+    @Test
+    void rowsDealtOutAnewAreMixed() {
+        List<SampledRow> rows = new Window(9).different(30, 0).rows(1.0);
+        List<Long> names = rows.stream().map(SampledRow::request).collect(Collectors.toList());
+        Collections.shuffle(names, new Random(9));
+        List<SampledRow> mixed = new ArrayList<>();
+        for (int row = 0; row < names.size(); row++) {
+            SampledRow one = rows.get(row);
+            mixed.add(new SampledRow(one.hash(), names.get(row), names.get(row), one.activation(), null));
+        }
+        assertNotNull(among(mixed, 1.0).mixed());
+        assertNull(
+                DistinctRequests.among(mixed, 1.0, CleanRequests.UNKNOWN, Set.of())
+                        .mixed(),
+                "nothing to compare with");
+        assertNull(among(rows, 1.0).mixed());
+    }
+
+    @Test
+    void theResultIsThatOfTheRowsInAnyOrder() {
+        List<SampledRow> rows = new Window(10).different(9, 0).copies(7, 0.0).rows(0.4);
+        List<SampledRow> other = new ArrayList<>(rows);
+        Collections.reverse(other);
+        assertEquals(hashes(among(rows, 0.4)), hashes(among(other, 0.4)));
+    }
+
+    @Test
+    void nothingIsDistinctInNothing() {
+        assertEquals(0, among(List.of(), 1.0).requests());
+        assertThrows(IllegalArgumentException.class, () -> among(List.of(), 0.0));
+        assertThrows(IllegalArgumentException.class, () -> among(List.of(), 1.5));
+    }
+
+    private static Set<Long> hashes(DistinctRequests found) {
+        return found.rows().stream().map(SampledRow::hash).collect(Collectors.toSet());
+    }
+
+    private static DistinctRequests among(List<SampledRow> rows, double rate) {
+        return DistinctRequests.among(rows, rate, CLEAN, Set.of());
+    }
+
+    /** Requests one after another, a millisecond each. */
+    private static final class Window {
+
+        private final Random random;
+        private final List<SampledRow> rows = new ArrayList<>();
+        private List<float[]> opening = List.of();
+        private int requests;
+
+        Window(long seed) {
+            random = new Random(seed);
+        }
+
+        /** Sets what all requests begin with from here on. */
+        Window opening(int length) {
+            opening = text(length);
+            return this;
+        }
+
+        Window different(int count, int common) {
+            if (opening.size() < common) {
+                opening(common);
+            }
+            for (int i = 0; i < count; i++) {
+                List<float[]> text = new ArrayList<>(opening);
+                text.addAll(text(LENGTH - text.size()));
+                request(text, 0.0);
+            }
+            return this;
+        }
+
+        Window copies(int count, double noise) {
+            List<float[]> text = new ArrayList<>(opening);
+            text.addAll(text(LENGTH - text.size()));
+            for (int i = 0; i < count; i++) {
+                request(text, noise);
+            }
+            return this;
+        }
+
+        private List<float[]> text(int length) {
+            double[] subject = random.doubles(WIDTH, -0.55, 0.55).toArray();
+            List<float[]> text = new ArrayList<>();
+            for (int token = 0; token < length; token++) {
+                float[] values = new float[WIDTH];
+                for (int j = 0; j < WIDTH; j++) {
+                    values[j] = (float) (subject[j] + random.nextGaussian());
+                }
+                text.add(values);
+            }
+            return text;
+        }
+
+        private void request(List<float[]> text, double noise) {
+            for (int token = 0; token < text.size(); token++) {
+                float[] values = text.get(token).clone();
+                for (int j = 0; j < WIDTH; j++) {
+                    values[j] += (float) (noise * random.nextGaussian());
+                }
+                long name = RowSample.requestHash("r" + requests);
+                rows.add(new SampledRow(RowSample.hash(requests, token), name, requests, values, null));
+            }
+            requests++;
+        }
+
+        /** Returns the rows of the smallest hashes, as in a sample. */
+        List<SampledRow> rows(double rate) {
+            return rows.stream()
+                    .sorted(Comparator.comparingLong(SampledRow::hash))
+                    .limit(Math.round(rate * rows.size()))
+                    .toList();
+        }
+    }
+}

@@ -1,0 +1,91 @@
+package io.plumbline.causal.commands;
+
+import io.plumbline.causal.heads.HeadException;
+import io.plumbline.causal.heads.HeadLimits;
+import io.plumbline.causal.heads.OpenHead;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.topology.cli.HeadDeviceOption;
+import io.plumbline.topology.cli.HeadPlace;
+import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.config.DurationText;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Options that name the head, and limit what it may take. */
+final class HeadOptions {
+
+    @Option(
+            names = "--head",
+            paramLabel = "FILE",
+            description = {
+                "ONNX model of the rest of the network: activations [T, d], or targets and residual [T, "
+                        + "d] for a transcoder, to"
+                        + " logits [T, V]. A model is a program: load only files you would run."
+            })
+    @Nullable
+    Path head;
+
+    @Option(
+            names = "--worker",
+            paramLabel = "ADDRESS",
+            description = {
+                "Instead of --head: where a worker of the Python package (`plumbline-sae downstream-worker`) runs the "
+                        + "rest of the"
+                        + " network, on a GPU if it likes: unix:PATH or 127.0.0.1:PORT."
+            })
+    @Nullable
+    String worker;
+
+    @Mixin
+    HeadDeviceOption device = new HeadDeviceOption();
+
+    @Option(
+            names = "--threads",
+            paramLabel = "N",
+            defaultValue = "2",
+            description = "Threads of one run of the head. Default: ${DEFAULT-VALUE}.")
+    int threads;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "DURATION",
+            defaultValue = "30s",
+            description = "Longest time for one run of one request. Default: ${DEFAULT-VALUE}.")
+    String timeout;
+
+    /**
+     * Opens the head of an explainer's site.
+     *
+     * @throws UsageException when none was named, or it is one for another kind or width
+     */
+    OpenHead open(Explainer explainer) {
+        return OpenHead.open(HeadPlace.of(head, worker, device), limits(), explainer);
+    }
+
+    private HeadLimits limits() {
+        if (threads < 1 || threads > 1_024) {
+            throw new UsageException("--threads = %d: expected 1 to 1024".formatted(threads));
+        }
+        Duration limit;
+        try {
+            limit = DurationText.parse(timeout);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--timeout = %s: %s".formatted(timeout, refused.getMessage()));
+        }
+        if (limit.isZero() || limit.isNegative()) {
+            throw new UsageException("--timeout = %s: expected more than no time".formatted(timeout));
+        }
+        return HeadLimits.DEFAULTS.withThreads(threads).withTime(limit);
+    }
+
+    /** Says a failure of the head in the words of the command line. */
+    static RuntimeException explained(HeadException failed) {
+        return switch (failed.fault()) {
+            case NOT_LOADED, WRONG_SHAPE, UNREACHABLE -> new UsageException(String.valueOf(failed.getMessage()));
+            case NOT_FINITE, TIMED_OUT, FAILED -> failed;
+        };
+    }
+}

@@ -1,0 +1,488 @@
+package io.plumbline.topology.operate;
+
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.baseline.CleanWindowPass;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.baseline.Grouping;
+import io.plumbline.baseline.Misfit;
+import io.plumbline.baseline.NullSample;
+import io.plumbline.baseline.Provenance;
+import io.plumbline.baseline.RequestModel;
+import io.plumbline.baseline.UsualRank;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.judgement.Basis;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.Threshold;
+import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.SampledRow;
+import io.plumbline.requests.RequestSample;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.cli.Answer;
+import io.plumbline.topology.cli.BehaviourProvider;
+import io.plumbline.topology.cli.CleanHeadOptions;
+import io.plumbline.topology.cli.ExitCodes;
+import io.plumbline.topology.cli.ExplainerFacts;
+import io.plumbline.topology.cli.Options;
+import io.plumbline.topology.cli.Replacement;
+import io.plumbline.topology.cli.TargetReports;
+import io.plumbline.topology.cli.UsageException;
+import io.plumbline.wire.AtomicFile;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Runs {@code plumbline baseline}: what is normal at a site. */
+@Command(
+        name = "baseline",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Measures what is normal at a site, from activations recorded while the explainer was known to fit.",
+            "",
+            "The file holds the second moment of the target rows and of their reconstructions, "
+                    + "and the statistics of clean"
+                    + " windows, which thresholds are taken from: give the ranks you will watch with, and"
+                    + " enough rows. K clean windows support one in K+1 above a threshold; what that comes to in false"
+                    + " alarms is printed for windows of --window-size and three debounces.",
+            "",
+            "Dumps or topic are read three times; memory does not grow with them. A request that the recording"
+                    + " holds again, because files are given twice or overlap, counts once.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  plumbline baseline --explainer sae/ --activations monday.safetensors tuesday.safetensors \\",
+            "      --rank 32 --out baseline.safetensors",
+            "From what the monitor read in the last week:",
+            "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 --from 7d \\",
+            "      --replaces baseline.safetensors --out baseline-2.safetensors"
+        })
+final class BaselineCommand implements Callable<Integer> {
+
+    private static final double DAY_MS = 86_400_000.0;
+    private static final List<DriftPolicy> DEBOUNCES =
+            List.of(DriftPolicy.immediate(), DriftPolicy.STANDARD, new DriftPolicy(3, 3));
+
+    @Option(
+            names = "--explainer",
+            paramLabel = "DIR",
+            description = "Folder or file of the explainer; none where dumps bring reconstructions. "
+                    + "Default with --from-topic: the site's.")
+    @Nullable
+    Path explainer;
+
+    @Mixin
+    ExplainerFacts facts;
+
+    @Mixin
+    BaselineSource source;
+
+    @Mixin
+    CleanHeadOptions downstream;
+
+    @Option(
+            names = "--out",
+            required = true,
+            paramLabel = "FILE",
+            description = "The file to write; of an explainer with several targets the folder, with a file for each:"
+                    + " targets.L.safetensors.")
+    Path out;
+
+    @Option(
+            names = "--rank",
+            paramLabel = "R",
+            description = "A rank to calibrate for: how many leading directions to compare. May be repeated. Default: "
+                    + UsualRank.RULE + ".")
+    List<Integer> ranks = List.of();
+
+    @Option(
+            names = "--window-rows",
+            paramLabel = "N",
+            description = "A window size to calibrate for, in rows. May be repeated. Default: 128, "
+                    + "256 and so on up to 8192, as"
+                    + " far as the activations fill eight windows.")
+    List<Integer> windowRows = List.of();
+
+    @Option(
+            names = "--sample-rows",
+            paramLabel = "N",
+            defaultValue = "4096",
+            description =
+                    "Rows of whole requests the file keeps, on which an adapted decoder is tried before it is swapped"
+                            + " in; each is one row of activations (and targets). Default: ${DEFAULT-VALUE}.")
+    int sampleRows;
+
+    @Option(
+            names = "--encoded-rows",
+            paramLabel = "N",
+            description =
+                    "Rows of a window on which reconstruction is measured, in clean windows and so in the monitor."
+                            + " Default: what the encoder does in some seconds, 256 to 2048.")
+    @Nullable
+    Integer encodedRows;
+
+    @Option(
+            names = "--mask-token-id",
+            paramLabel = "ID",
+            description = "Leave out rows of this token. May be repeated.")
+    List<Long> maskTokenIds = List.of();
+
+    @Option(
+            names = "--mask-norm-cap",
+            paramLabel = "X",
+            description = "Leave out rows longer than X times the median row; reads the dumps once more.")
+    @Nullable
+    Double maskNormCap;
+
+    @Option(
+            names = "--window-size",
+            paramLabel = "DURATION",
+            defaultValue = "60s",
+            description = "Length of the windows you will watch with (tumbling), for the rates printed. Default: 60s.")
+    String windowSize;
+
+    @Option(
+            names = "--replaces",
+            paramLabel = "FILE",
+            description = "The baseline in service: the new one is made as its next revision, and what would change is"
+                    + " printed. The old file stays; the monitor takes the new one when its configuration names it.")
+    @Nullable
+    Path replaces;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    boolean json;
+
+    @Spec
+    CommandSpec spec;
+
+    private final List<String> warnings = new ArrayList<>();
+
+    @Override
+    public Integer call() throws IOException {
+        source.check();
+        downstream.check(source.dumps());
+        SiteSettings site = source.settings();
+        Path folder = explainer == null && site != null ? site.explainer() : explainer;
+        if (folder == null) {
+            throw new UsageException("--explainer is missing: the folder of the explainer");
+        }
+        List<Explainer> blocks = Options.blocks(
+                folder, explainer == null && site != null ? site.explainerOptions() : facts.options(), source.dumps());
+        Options.requireNew("--out", out, blocks.size() == 1 ? "file" : "folder");
+        for (int rank : ranks) {
+            Options.requireRank(rank, blocks.get(0));
+        }
+        for (int rows : windowRows) {
+            if (rows < 1) {
+                throw new UsageException("--window-rows = %d: expected 1 or more".formatted(rows));
+            }
+        }
+        if (sampleRows < RequestSample.FEWEST_REQUESTS) {
+            throw new UsageException("--sample-rows = %d: expected %d or more; 4096 is usual"
+                    .formatted(sampleRows, RequestSample.FEWEST_REQUESTS));
+        }
+        if (encodedRows != null && encodedRows < 2) {
+            throw new UsageException("--encoded-rows = %d: expected 2 or more".formatted(encodedRows));
+        }
+        Duration size = Options.duration("--window-size", windowSize);
+        if (size.isZero()) {
+            throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
+        }
+        if (blocks.size() == 1) {
+            Answer answer = measured(blocks.get(0), site, size, out, out);
+            if (!json) {
+                answer.printSummary(spec.commandLine().getOut());
+            }
+            // Who replaces a baseline wants to compare.
+            if (json || replaces != null || Options.isVerbose(spec)) {
+                answer.print(spec.commandLine().getOut(), json);
+            }
+            sayWhatIsNext();
+            return ExitCodes.FINE;
+        }
+        if (replaces != null || source.dumps().isEmpty() || downstream.isAsked()) {
+            throw new UsageException("--%s is for one baseline, and this explainer has %d targets: expected %s"
+                    .formatted(
+                            replaces != null ? "replaces" : downstream.isAsked() ? "head" : "from-topic",
+                            blocks.size(),
+                            "--explainer-option target=L"));
+        }
+        TargetReports reports = new TargetReports();
+        AtomicFile.writeFolder(out, files -> {
+            for (Explainer block : blocks) {
+                reports.add(
+                        block,
+                        measured(
+                                block,
+                                site,
+                                size,
+                                TargetReports.baseline(files, block),
+                                TargetReports.baseline(out, block)));
+            }
+        });
+        reports.together().put("out", out.toString()).put("targets", blocks.size());
+        if (!json) {
+            reports.printSummaries(spec.commandLine().getOut());
+        }
+        if (json || Options.isVerbose(spec)) {
+            reports.print(spec.commandLine().getOut(), json);
+        }
+        sayWhatIsNext();
+        return ExitCodes.FINE;
+    }
+
+    private void sayWhatIsNext() {
+        PrintWriter err = spec.commandLine().getErr();
+        warnings.forEach(err::println);
+        err.flush();
+        if (!json) {
+            PrintWriter print = spec.commandLine().getOut();
+            print.println(
+                    ("wrote %s. Name it as the site's `baseline`, then `plumbline check` says what can be watched with "
+                                    + "it.%s")
+                            .formatted(out, Options.isVerbose(spec) ? "" : " --verbose prints every number."));
+            print.flush();
+        }
+    }
+
+    /**
+     * Measures one explainer, or one block of it, and writes the file.
+     *
+     * @param shown where the file lies in the end
+     */
+    private Answer measured(Explainer trained, @Nullable SiteSettings site, Duration size, Path file, Path shown)
+            throws IOException {
+        Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
+        MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
+        List<Integer> defaultRanks = List.of(site == null ? UsualRank.of(trained.targetWidth()) : site.rank());
+        BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
+                .keeping(sampleRows);
+        if (windowRows.isEmpty()) {
+            builder.onLadder();
+        }
+        if (encodedRows != null) {
+            builder.encoding(encodedRows);
+        }
+        Baseline measured;
+        try (BehaviourProvider.Clean head = downstream.open(trained, source.dumps())) {
+            if (head != null) {
+                builder.measuring(head);
+            }
+            Baseline windows = source.read(trained, rules, requests -> measured(builder, requests));
+            measured = head == null ? windows : windows.keepingWhole(head.sample(CleanHeadOptions.MOST_BYTES));
+        }
+        Provenance provenance = replacement == null
+                ? Provenance.first(Instant.now(), source.describe())
+                : replacement.provenance(Instant.now(), source.describe());
+        Baseline baseline = measured.with(provenance);
+        baseline.write(file);
+        Answer answer = answer(baseline, shown, size);
+        sayPromises(answer, baseline, size);
+        Misfit.of(baseline, baseline.samples())
+                .ifPresent(signs -> warnings.add("WARNING: %s: %s".formatted(shown, signs)));
+        sayContents(answer, baseline, builder);
+        answer.put("repeated_requests", builder.repeatedRequests()).put("repeated_rows", builder.repeatedRows());
+        if (!rules.isEmpty()) {
+            builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows)
+                    .say("masked by %s: %s".formatted(reason, Amounts.count(rows, "row"))));
+        }
+        answer.put("revision", provenance.revision());
+        if (replacement != null) {
+            replacement.putDiff(
+                    answer,
+                    baseline,
+                    Replacement.rule(site, size),
+                    site == null ? DriftJudge.DEFAULT_TRIGGERS : site.triggers());
+        }
+        source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records)
+                .say("left out as %s: %s".formatted(reason, Amounts.count(records, "record"))));
+        return answer;
+    }
+
+    /** Says for each size what its clean windows promise, and how far the standard promise is. */
+    private static void sayPromises(Answer answer, Baseline baseline, Duration size) {
+        Threshold standard =
+                new Threshold.FalseAlarms(AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, size));
+        if (baseline.samples().isEmpty()) {
+            answer.say("no clean window: nothing is promised about false alarms; record more rows, or set a number");
+        }
+        for (NullSample sample : baseline.samples()) {
+            List<String> together = DriftJudge.together(baseline, DriftJudge.DEFAULT_TRIGGERS, sample.rank());
+            Threshold.Level level = together.isEmpty()
+                    ? new Threshold.Level.Unknown("no clean window has the statistics that decide")
+                    : sample.level(together, together.get(0), standard, baseline.dimension());
+            Basis basis = level instanceof Threshold.Level.Known known ? known.basis() : null;
+            String promise = level instanceof Threshold.Level.Unknown unknown
+                    ? unknown.reason()
+                    : basis == null
+                            ? "nothing"
+                            : "at most " + basis.promise()
+                                    + (basis.shortfall() == null ? "" : "; " + basis.shortfall());
+            answer.say("promise, windows of %s, rank %d: %s"
+                    .formatted(Amounts.count(sample.rowsPerWindow(), "row"), sample.rank(), promise));
+        }
+        baseline.samples().stream()
+                .mapToInt(NullSample::rank)
+                .distinct()
+                .boxed()
+                .flatMap(rank -> baseline.otherSizes(rank, 0).stream())
+                .distinct()
+                .forEach(answer::say);
+    }
+
+    private static void sayContents(Answer answer, Baseline baseline, BaselineBuilder builder) {
+        answer.say("measured: %s, FVU %s"
+                .formatted(Amounts.count(baseline.rowCount(), "row"), Amounts.number(baseline.reconstructionFvu())));
+        if (builder.repeatedRequests() > 0) {
+            answer.say("counted once: %s with %s that the recording holds again, bit for bit"
+                    .formatted(
+                            Amounts.count(builder.repeatedRequests(), "request"),
+                            Amounts.count(builder.repeatedRows(), "row")));
+        }
+    }
+
+    private static Baseline measured(BaselineBuilder builder, BaselineSource.Requests requests) throws IOException {
+        requests.forEach("contents", builder::addContents);
+        if (builder.needsNorms()) {
+            requests.forEach("norms", builder::addNorms);
+        }
+        requests.forEach("moments", builder::add);
+        CleanWindowPass windows = builder.secondPass();
+        requests.forEach("clean windows", windows::add);
+        return windows.build();
+    }
+
+    private MaskRules maskRules() {
+        try {
+            return new MaskRules(maskTokenIds, maskNormCap);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(
+                    "--mask-" + String.valueOf(refused.getMessage()).replace('_', '-'));
+        }
+    }
+
+    private static Answer answer(Baseline baseline, Path file, Duration size) {
+        Answer answer = new Answer()
+                .put("out", file.toString())
+                .put("explainer_sha256", baseline.explainerSha256())
+                .put("rows", baseline.rowCount())
+                .put("dimension", baseline.dimension())
+                .put("sample_rows", baseline.rows().size())
+                .put(
+                        "sample_requests",
+                        baseline.rows().stream()
+                                .mapToLong(SampledRow::request)
+                                .distinct()
+                                .count())
+                .put("second_moment_trace", baseline.moment().trace())
+                .put("reconstruction_fvu", baseline.reconstructionFvu());
+        Grouping grouping = baseline.grouping();
+        if (grouping == null) {
+            answer.putUndefined("design_effect_second_moment", "one request only, or rows that do not vary");
+        } else if (grouping.requests() < Grouping.FEWEST_REQUESTS) {
+            answer.put("requests", grouping.requests())
+                    .putUndefined(
+                            "effective_rows",
+                            "%s: how alike rows of one request are shows in %d or more"
+                                    .formatted(
+                                            Amounts.count(grouping.requests(), "request"), Grouping.FEWEST_REQUESTS));
+        } else {
+            answer.put("requests", grouping.requests())
+                    .put("design_effect_second_moment", grouping.momentDesignEffect())
+                    .put("design_effect_mean", grouping.meanDesignEffect())
+                    .put("effective_rows", grouping.effectiveRows(baseline.rowCount()));
+        }
+        answer.put("encoded_rows", baseline.encodedRows());
+        if (baseline.requests() == null) {
+            answer.putUndefined("request_scores", RequestModel.MISSING);
+        } else {
+            answer.put("request_scores", baseline.requests().requests());
+        }
+        if (!baseline.wholeRequests().isEmpty()) {
+            answer.put("whole_requests", baseline.wholeRequests().size());
+        }
+        for (NullSample sample : baseline.samples()) {
+            putSpread(answer, sample);
+            DriftJudge.DEFAULT_TRIGGERS.stream()
+                    .filter(statistic -> !statistic.equals(DriftJudge.DEFAULT_TRIGGER))
+                    .forEach(statistic -> putSpread(answer, sample, statistic));
+            if (sample.values(Statistic.KL.label()).length > 0) {
+                putSpread(answer, sample, Statistic.KL.label());
+            }
+            putSupport(answer, sample, size);
+        }
+        return answer;
+    }
+
+    /** Adds how far the gap strays by itself: what a threshold written as a number is chosen by. */
+    private static void putSpread(Answer answer, NullSample sample) {
+        String of = "_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow());
+        DescriptiveStatistics clean = new DescriptiveStatistics(sample.values(DriftJudge.DEFAULT_TRIGGER));
+        answer.put("clean_windows" + of, clean.getN());
+        Map<String, Double> spread = new LinkedHashMap<>();
+        spread.put("minimum", clean.getMin());
+        spread.put("median", clean.getPercentile(50.0));
+        spread.put("maximum", clean.getMax());
+        spread.put("standard_deviation", clean.getN() < 2 ? Double.NaN : clean.getStandardDeviation());
+        spread.forEach((name, value) -> {
+            String key = DriftJudge.DEFAULT_TRIGGER + "_" + name + of;
+            if (value.isNaN()) {
+                answer.putUndefined(key, "%d clean windows of that size".formatted(clean.getN()));
+            } else {
+                answer.put(key, value);
+            }
+        });
+    }
+
+    /**
+     * Adds how far another statistic strays by itself, in one line: minimum, median and maximum of the clean windows.
+     */
+    private static void putSpread(Answer answer, NullSample sample, String statistic) {
+        String key = "%s_min_median_max_rank_%d_rows_%d".formatted(statistic, sample.rank(), sample.rowsPerWindow());
+        DescriptiveStatistics clean = new DescriptiveStatistics(sample.values(statistic));
+        if (clean.getN() == 0) {
+            answer.putUndefined(key, "no clean window of that size has it");
+        } else {
+            answer.put(key, List.of(clean.getMin(), clean.getPercentile(50.0), clean.getMax()));
+        }
+    }
+
+    /** Adds what a threshold taken from these windows can promise at best: one at the largest clean value. */
+    private static void putSupport(Answer answer, NullSample sample, Duration size) {
+        String of = "_rank_%d_rows_%d".formatted(sample.rank(), sample.rowsPerWindow());
+        int windows = sample.values(DriftJudge.DEFAULT_TRIGGER).length;
+        if (windows == 0) {
+            answer.putUndefined("smallest_false_alarm_rate" + of, "no clean windows of that size");
+            return;
+        }
+        answer.put("mean_rows" + of, sample.meanRows());
+        answer.put(
+                "smallest_false_alarm_rate" + of,
+                AlarmLaw.tumbling(DriftPolicy.immediate(), size).perWindow(windows, 1));
+        for (DriftPolicy debounce : DEBOUNCES) {
+            AlarmLaw law = AlarmLaw.tumbling(debounce, size);
+            answer.put(
+                    "days_per_false_alarm_%d_of_%d".formatted(debounce.needed(), debounce.memory()) + of,
+                    law.millisecondsBetween(law.alarmsPerWindow(windows, 1)) / DAY_MS);
+        }
+    }
+}

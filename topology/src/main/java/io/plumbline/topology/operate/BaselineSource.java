@@ -1,0 +1,168 @@
+package io.plumbline.topology.operate;
+
+import io.plumbline.explainer.Explainer;
+import io.plumbline.moments.MaskRules;
+import io.plumbline.moments.RowMask;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.cli.ActivationStream;
+import io.plumbline.topology.cli.Options;
+import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.ingest.SiteShape;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/**
+ * Options that say where the clean requests of a baseline come from: dumps, or the activations topic of a configured
+ * site.
+ */
+final class BaselineSource {
+
+    @Option(
+            names = "--activations",
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Dumps of clean activations; several are one stream.")
+    List<Path> activations = List.of();
+
+    @Option(
+            names = "--from-topic",
+            description = "Read the activations topic of --config instead: the requests of --site, in event time.")
+    boolean fromTopic;
+
+    @Option(
+            names = "--config",
+            paramLabel = "FILE",
+            description = "With --from-topic: the monitor's configuration, for broker, topic, and the site's explainer,"
+                    + " rank and mask where no option says otherwise.")
+    @Nullable
+    Path config;
+
+    @Option(names = "--site", paramLabel = "SITE", description = "With --from-topic: a site of the configuration.")
+    @Nullable
+    String site;
+
+    @Option(
+            names = "--from",
+            paramLabel = "TIME",
+            description =
+                    "With --from-topic: event time of the first request, 2026-01-01T00:00:00Z, or how long ago, 7d."
+                            + " Default: the oldest there is.")
+    @Nullable
+    String from;
+
+    @Option(
+            names = "--to",
+            paramLabel = "TIME",
+            description = "With --from-topic: event time before which the last one lies. Default: the newest there is.")
+    @Nullable
+    String to;
+
+    /** Gives every request in turn, as often as asked. */
+    interface Requests {
+        void forEach(String task, ActivationStream.RequestReader reader) throws IOException;
+    }
+
+    /** Makes something of opened requests. */
+    interface Use<T> {
+        T of(Requests requests) throws IOException;
+    }
+
+    private @Nullable MonitorConfig monitor;
+    private String described = "";
+    private Map<String, Long> leftOut = Map.of();
+
+    /**
+     * Reads the configuration, where there is one.
+     *
+     * @throws UsageException when the options do not fit together
+     */
+    void check() throws IOException {
+        if (fromTopic == !activations.isEmpty()) {
+            throw new UsageException("expected either --activations FILE... or --from-topic --config FILE --site SITE");
+        }
+        if (!fromTopic && (config != null || site != null || from != null || to != null)) {
+            throw new UsageException("--config, --site, --from and --to are for --from-topic");
+        }
+        if (fromTopic) {
+            if (config == null || site == null) {
+                throw new UsageException("--from-topic needs --config FILE and --site SITE");
+            }
+            monitor = MonitorConfig.load(config);
+            if (settings() == null) {
+                throw new UsageException("--site = %s: %s configures %s"
+                        .formatted(
+                                site, config, String.join(", ", monitor.sites().keySet())));
+            }
+        }
+    }
+
+    /** Returns the settings of the site; null for dumps. */
+    @Nullable
+    SiteSettings settings() {
+        return monitor == null || site == null ? null : monitor.sites().get(site);
+    }
+
+    /** Returns the files; empty for a topic. */
+    List<Path> dumps() {
+        return activations;
+    }
+
+    /** Opens it, hands it over and closes it. */
+    <T> T read(Explainer explainer, MaskRules rules, Use<T> use) throws IOException {
+        RowMask tokens = RowMask.of(rules.withoutNormCap(), null);
+        MonitorConfig from = monitor;
+        return from == null ? readDumps(explainer, tokens, use) : readTopic(from, explainer, tokens, use);
+    }
+
+    private <T> T readDumps(Explainer explainer, RowMask tokens, Use<T> use) throws IOException {
+        try (ActivationStream stream = ActivationStream.open(activations, explainer)) {
+            stream.requireTokenIds(tokens);
+            described = activations.stream()
+                    .map(file -> String.valueOf(file.getFileName()))
+                    .collect(Collectors.joining(", "));
+            return use.of(stream::forEach);
+        }
+    }
+
+    private <T> T readTopic(MonitorConfig monitorConfig, Explainer explainer, RowMask tokens, Use<T> use)
+            throws IOException {
+        SiteSettings settings = monitorConfig.sites().get(String.valueOf(site));
+        SiteShape shape = new SiteShape(
+                        String.valueOf(site),
+                        explainer.inputWidth(),
+                        explainer.targetWidth(),
+                        explainer.isTranscoder(),
+                        RowMask.NONE)
+                .with(settings == null ? null : settings.hiddenStates())
+                .ofBlock(explainer.block());
+        try (TopicRecording recording =
+                TopicRecording.open(monitorConfig, shape, tokens, time("--from", from), time("--to", to))) {
+            T made = use.of((task, reader) -> recording.forEach(
+                    task, request -> reader.read(explainer.space().of(request))));
+            described = recording.describe();
+            leftOut = recording.leftOut();
+            return made;
+        }
+    }
+
+    private static @Nullable Instant time(String option, @Nullable String text) {
+        return text == null ? null : Options.instantOrAgo(option, text, Instant.now());
+    }
+
+    /** Returns a description for people, once the source was read. */
+    String describe() {
+        return described;
+    }
+
+    /** Returns how many records of the topic gave no request, by reason; once it was read. */
+    Map<String, Long> leftOut() {
+        return leftOut;
+    }
+}

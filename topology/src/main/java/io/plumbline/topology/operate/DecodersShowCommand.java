@@ -1,0 +1,70 @@
+package io.plumbline.topology.operate;
+
+import io.plumbline.topology.cli.ExitCodes;
+import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.emission.DecoderManifest;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Runs {@code plumbline decoders show}: where a site's decoders come from. */
+@Command(
+        name = "show",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Shows where the decoder in service of a site comes from, and the candidate that waits for approval: the"
+                    + " trained decoder, window, rows, weights, and what the gate measured.",
+            ""
+        },
+        footer = {"", "Example:", "  plumbline decoders show --config plumbline.yaml --site encoder.layer.2"})
+final class DecodersShowCommand implements Callable<Integer> {
+
+    private static final String ROW = "%-26s  %s%n";
+
+    @Mixin
+    DecoderSource source;
+
+    @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")
+    String site;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        DecoderListing listing = DecoderListing.read(source, spec.commandLine().getErr());
+        if (!listing.sites().contains(site)) {
+            throw new UsageException("--site = %s: the topic has decoders of %s"
+                    .formatted(site, listing.sites().isEmpty() ? "no site" : String.join(", ", listing.sites())));
+        }
+        PrintWriter out = spec.commandLine().getOut();
+        DecoderManifest serving = listing.serving().get(site);
+        if (serving == null) {
+            out.println("the trained decoder serves as it came");
+        } else {
+            print(out, serving);
+        }
+        DecoderManifest candidate = listing.waiting(site);
+        if (candidate != null) {
+            out.println();
+            print(out, candidate);
+        }
+        out.flush();
+        return ExitCodes.FINE;
+    }
+
+    private static void print(PrintWriter out, DecoderManifest manifest) {
+        out.printf(ROW, "version", manifest.version());
+        out.printf(ROW, "kind", manifest.kind());
+        out.printf(ROW, "parent_sha256", manifest.parentSha256());
+        out.printf(ROW, "sha256", manifest.sha256());
+        out.printf(ROW, "travels_as", String.format(Locale.ROOT, "%.1f MB weights", manifest.bytes() / 1e6));
+        manifest.lineage().forEach((key, value) -> out.printf(ROW, key, value));
+    }
+}

@@ -1,0 +1,275 @@
+package io.plumbline.topology.operate;
+
+import io.plumbline.judgement.Amounts;
+import io.plumbline.moments.RowMask;
+import io.plumbline.records.ActivationBlob;
+import io.plumbline.topology.cli.ActivationStream;
+import io.plumbline.topology.cli.Progress;
+import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.ingest.RecordReader;
+import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.kafka.TopicReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads the requests of one site in a time range of the activations topic, as often as they are asked for.
+ *
+ * <p><b>Order.</b> Event time over all partitions, then partition and offset: the order they were sent in, wherever
+ * they lie. Within a partition records come in the order of their offsets. So a recording spread over partitions is cut
+ * into the same windows as one that is not, and read again it comes in the same order.
+ *
+ * <p><b>Range.</b> A partition is read from its first record at or after {@code from} to its first at or after {@code
+ * to}, or to what was committed when it was opened. Records in between whose time lies outside are counted and left
+ * out.
+ *
+ * <p><b>Memory.</b> {@value #AHEAD} records of every partition and what the client fetches ahead. Not thread-safe.
+ */
+final class TopicRecording implements Closeable {
+
+    /** The reason of records inside the offsets of the range with a time outside of it. */
+    static final String OUTSIDE_RANGE = "outside_range";
+
+    /** The reason of records that bring moments: a baseline is made of rows. */
+    static final String MOMENT_RECORD = "moment_record";
+
+    private static final int AHEAD = 8;
+
+    private final TopicReader topicReader;
+    private final String topic;
+    private final String site;
+    private final long fromMs;
+    private final long toMs;
+    private final RecordReader reader;
+    private final RowMask mask;
+    private final Map<TopicPartition, Deque<ConsumerRecord<byte[], byte[]>>> waiting = new HashMap<>();
+    private final Map<String, Long> leftOut = new TreeMap<>();
+    private long requests;
+
+    private TopicRecording(
+            MonitorConfig config, SiteShape shape, RowMask mask, @Nullable Instant from, @Nullable Instant to) {
+        this.topicReader =
+                TopicReader.open(config.subscriberProperties(), Map.of("max.poll.records", Integer.toString(AHEAD)));
+        this.topic = config.topics().activations();
+        this.site = shape.site();
+        this.fromMs = from == null ? Long.MIN_VALUE : from.toEpochMilli();
+        this.toMs = to == null ? Long.MAX_VALUE : to.toEpochMilli();
+        this.reader = new RecordReader(Map.of(shape.site(), shape), config.limits());
+        this.mask = mask;
+    }
+
+    /**
+     * Finds the range.
+     *
+     * @param mask a record without token ids is refused where it needs them
+     * @param from event time, inclusive; null: from the oldest record there is
+     * @param to event time, exclusive; null: to the newest
+     * @throws UsageException when broker, topic or range is not there
+     */
+    static TopicRecording open(
+            MonitorConfig config, SiteShape shape, RowMask mask, @Nullable Instant from, @Nullable Instant to) {
+        String topic = config.topics().activations();
+        if (!Brokers.topics(config.adminProperties()).contains(topic)) {
+            throw new UsageException("topic %s does not exist at %s".formatted(topic, config.bootstrapServers()));
+        }
+        if (from != null && to != null && !from.isBefore(to)) {
+            throw new UsageException(
+                    "--from = %s, --to = %s: expected a range with a beginning before its end".formatted(from, to));
+        }
+        TopicRecording recording = new TopicRecording(config, shape, mask, from, to);
+        try {
+            recording.findRange();
+        } catch (RuntimeException notThere) {
+            recording.close();
+            throw notThere;
+        }
+        return recording;
+    }
+
+    private void findRange() {
+        List<TopicPartition> partitions = topicReader.partitions(topic);
+        topicReader.assign(partitions);
+        Map<TopicPartition, Long> ends = topicReader.end();
+        if (fromMs != Long.MIN_VALUE) {
+            requireRetained();
+            firstAtOrAfter(partitions, fromMs)
+                    .forEach((partition, first) -> topicReader.beginAt(
+                            partition, first == null ? ends.getOrDefault(partition, 0L) : first.offset()));
+        }
+        if (toMs != Long.MAX_VALUE) {
+            firstAtOrAfter(partitions, toMs).forEach((partition, first) -> {
+                if (first != null) {
+                    topicReader.endAt(partition, first.offset());
+                }
+            });
+        }
+    }
+
+    /**
+     * Requires that all of the range is retained: one that begins before the oldest record of a partition that has lost
+     * some would be of other traffic.
+     */
+    private void requireRetained() {
+        Map<TopicPartition, Long> begin = topicReader.begin();
+        List<TopicPartition> cut = begin.entrySet().stream()
+                .filter(entry -> entry.getValue() > 0)
+                .map(Map.Entry::getKey)
+                .toList();
+        firstAtOrAfter(cut, 0).forEach((partition, oldest) -> {
+            if (oldest == null || oldest.timestamp() > fromMs) {
+                throw new UsageException(
+                        ("--from = %s: %s has deleted its records before offset %d%s; ask for a later range, "
+                                        + "or raise retention.ms before the next recording")
+                                .formatted(
+                                        Instant.ofEpochMilli(fromMs),
+                                        partition,
+                                        begin.get(partition),
+                                        oldest == null
+                                                ? " and holds none"
+                                                : ", its oldest is of " + Instant.ofEpochMilli(oldest.timestamp())));
+            }
+        });
+    }
+
+    private Map<TopicPartition, @Nullable OffsetAndTimestamp> firstAtOrAfter(
+            List<TopicPartition> partitions, long timestampMs) {
+        Map<TopicPartition, Long> asked = new HashMap<>();
+        partitions.forEach(partition -> asked.put(partition, Math.max(0, timestampMs)));
+        Map<TopicPartition, @Nullable OffsetAndTimestamp> found = new HashMap<>();
+        topicReader.consumer().offsetsForTimes(asked).forEach(found::put);
+        return found;
+    }
+
+    /**
+     * Reads every request of the site, with a bar called {@code task} on a terminal.
+     *
+     * @throws UsageException if there is none
+     */
+    void forEach(String task, ActivationStream.RequestReader requestReader) throws IOException {
+        leftOut.clear();
+        requests = 0;
+        waiting.clear();
+        topicReader.end().keySet().forEach(partition -> waiting.put(partition, new ArrayDeque<>()));
+        topicReader.rewind();
+        try (Progress progress = Progress.of(task, topicReader.offsets(), " records")) {
+            for (ConsumerRecord<byte[], byte[]> next = next(); next != null; next = next()) {
+                take(next, requestReader);
+                progress.advance(1);
+            }
+        } catch (OffsetOutOfRangeException deleted) {
+            throw new IllegalStateException(
+                    ("%s deleted records of the range while they were read (%s); no baseline was written, "
+                                    + "ask for a later range")
+                            .formatted(topic, deleted.getMessage()),
+                    deleted);
+        }
+        if (requests == 0) {
+            throw new UsageException("topic %s: no request of site %s in the range; left out: %s"
+                    .formatted(topic, site, leftOut.isEmpty() ? "nothing" : leftOut));
+        }
+    }
+
+    private void take(ConsumerRecord<byte[], byte[]> record, ActivationStream.RequestReader requestReader)
+            throws IOException {
+        if (record.timestamp() < fromMs || record.timestamp() >= toMs) {
+            leftOut.merge(OUTSIDE_RANGE, 1L, Long::sum);
+            return;
+        }
+        try {
+            Ingested ingested = reader.read(record.key(), record.value(), record.headers(), record.timestamp());
+            if (ingested instanceof Ingested.Moment) {
+                leftOut.merge(MOMENT_RECORD, 1L, Long::sum);
+                return;
+            }
+            if (!(ingested instanceof Ingested.Rows rows)) {
+                return; // word of tokens: nothing is left out
+            }
+            ActivationBlob kept = rows.summed();
+            if (kept == null || (mask.needsTokenIds() && kept.tokenIds() == null)) {
+                leftOut.merge(DeadLetter.Reason.MISSING_TOKEN_IDS.label(), 1L, Long::sum);
+                return;
+            }
+            requestReader.read(kept.batch());
+            requests++;
+        } catch (RecordReader.Refused refused) {
+            leftOut.merge(refused.deadLetter().reason().label(), 1L, Long::sum);
+        }
+    }
+
+    /** The earliest of all partitions' next records; null at the end of the range. */
+    private @Nullable ConsumerRecord<byte[], byte[]> next() {
+        while (!everyPartitionIsKnown()) {
+            for (ConsumerRecord<byte[], byte[]> record : topicReader.next("no baseline was written, run it again")) {
+                waiting.getOrDefault(new TopicPartition(record.topic(), record.partition()), new ArrayDeque<>())
+                        .add(record);
+            }
+            pauseTheFull();
+        }
+        Deque<ConsumerRecord<byte[], byte[]>> earliest = null;
+        for (Deque<ConsumerRecord<byte[], byte[]>> queue : waiting.values()) {
+            if (!queue.isEmpty() && (earliest == null || isBefore(queue.getFirst(), earliest.getFirst()))) {
+                earliest = queue;
+            }
+        }
+        return earliest == null ? null : earliest.removeFirst();
+    }
+
+    private boolean everyPartitionIsKnown() {
+        return waiting.entrySet().stream()
+                .allMatch(entry -> !entry.getValue().isEmpty() || topicReader.isAtEnd(entry.getKey()));
+    }
+
+    private void pauseTheFull() {
+        Set<TopicPartition> full = new HashSet<>();
+        waiting.forEach((partition, queue) -> {
+            if (queue.size() >= AHEAD || topicReader.isAtEnd(partition)) {
+                full.add(partition);
+            }
+        });
+        topicReader.pauseOnly(full);
+    }
+
+    private static boolean isBefore(ConsumerRecord<byte[], byte[]> one, ConsumerRecord<byte[], byte[]> other) {
+        return one.timestamp() != other.timestamp()
+                ? one.timestamp() < other.timestamp()
+                : one.partition() < other.partition();
+    }
+
+    /** Returns how many records of the last reading gave no request, by reason. */
+    Map<String, Long> leftOut() {
+        return Map.copyOf(leftOut);
+    }
+
+    /** Returns what a baseline of it says it was made of. */
+    String describe() {
+        return "topic %s, site %s, %s to %s, %s"
+                .formatted(
+                        topic,
+                        site,
+                        fromMs == Long.MIN_VALUE ? "its beginning" : Instant.ofEpochMilli(fromMs),
+                        toMs == Long.MAX_VALUE ? "its end" : Instant.ofEpochMilli(toMs),
+                        Amounts.count(requests, "request"));
+    }
+
+    @Override
+    public void close() {
+        topicReader.close();
+    }
+}

@@ -1,0 +1,25 @@
+package io.plumbline.topology.panes;
+
+import io.plumbline.requests.RequestProjection;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says of one site what its panes and windows collect.
+ *
+ * @param dimension width of its target rows
+ * @param sampleRows rows sampled of each pane and window
+ * @param totalling of which sites request totals and whole requests are kept
+ */
+public record PaneSite(String site, int dimension, int sampleRows, RequestTotalling totalling) {
+
+    /** Returns what rows are projected to for the totals of requests; null where none are kept. */
+    @Nullable
+    RequestProjection projection() {
+        return totalling.projections().get(site);
+    }
+
+    /** Returns how many requests are kept whole. */
+    int wholeRequests() {
+        return totalling.whole().getOrDefault(site, 0);
+    }
+}

@@ -1,0 +1,39 @@
+package io.plumbline.topology.panes;
+
+import io.plumbline.requests.RequestProjection;
+import io.plumbline.requests.RequestTotals;
+import java.util.Map;
+
+/**
+ * Says of which sites totals of requests are kept, and of how many requests, and of which sites requests are kept
+ * whole. A site that is named in neither pays nothing.
+ *
+ * @param projections of those sites, to rows of the target space
+ * @param capacity requests totalled of each pane and window
+ * @param whole how many requests of each pane and window are kept whole, of those sites
+ */
+public record RequestTotalling(Map<String, RequestProjection> projections, int capacity, Map<String, Integer> whole) {
+
+    /** Totals the requests of no site. */
+    public static final RequestTotalling NONE = of(Map.of());
+
+    public RequestTotalling {
+        projections = Map.copyOf(projections);
+        whole = Map.copyOf(whole);
+    }
+
+    /** Creates one that keeps no request whole. */
+    public RequestTotalling(Map<String, RequestProjection> projections, int capacity) {
+        this(projections, capacity, Map.of());
+    }
+
+    /** Returns the totalling with as many requests as are kept by default. */
+    public static RequestTotalling of(Map<String, RequestProjection> projections) {
+        return new RequestTotalling(projections, RequestTotals.DEFAULT_CAPACITY);
+    }
+
+    /** Returns this with requests kept whole. */
+    public RequestTotalling keeping(Map<String, Integer> requests) {
+        return new RequestTotalling(projections, capacity, requests);
+    }
+}
