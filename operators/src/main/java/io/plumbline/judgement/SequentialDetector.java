@@ -39,7 +39,7 @@ import org.apache.commons.math3.special.Beta;
 public final class SequentialDetector {
 
     /** Shares of the values that a drift may have changed. */
-    public static final double[] SHARES = {0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
+    static final double[] SHARES = {0.02, 0.05, 0.1, 0.2, 0.4, 0.8};
 
     /** The number of windows above every clean one in which a drift must be found for {@link #reaches} to hold. */
     public static final int REACH = 30;

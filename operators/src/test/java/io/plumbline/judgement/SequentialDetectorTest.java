@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import io.plumbline.baseline.SequentialOracle;
 import io.plumbline.judgement.SequentialDetector.Step;
 import java.time.Duration;
 import java.util.ArrayList;

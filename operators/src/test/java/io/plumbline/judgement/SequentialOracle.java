@@ -1,7 +1,5 @@
-package io.plumbline.baseline;
+package io.plumbline.judgement;
 
-import io.plumbline.judgement.SequentialCuts;
-import io.plumbline.judgement.SequentialDetector;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.util.List;
@@ -11,13 +9,13 @@ import java.util.List;
  * have begun at, of the product of likelihood ratios of all values since, one value at a time from the urn, in 50
  * digits.
  */
-public final class SequentialOracle {
+final class SequentialOracle {
 
     private static final MathContext DIGITS = new MathContext(50);
 
     private SequentialOracle() {}
 
-    public static double evidence(SequentialCuts cuts, int clean, List<double[]> windows) {
+    static double evidence(SequentialCuts cuts, int clean, List<double[]> windows) {
         BigDecimal sum = BigDecimal.ZERO;
         for (SequentialCuts.Cut cut : cuts.cuts()) {
             for (double share : SequentialDetector.SHARES) {
