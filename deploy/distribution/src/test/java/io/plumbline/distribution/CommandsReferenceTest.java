@@ -39,6 +39,8 @@ class CommandsReferenceTest {
     private static final String PAGE = "docs/reference/commands.md";
     private static final String BEGIN = "<!-- What follows is written by CommandsReferenceTest -->\n";
     private static final int COLUMNS = 120;
+    private static final Pattern PARAGRAPHS = Pattern.compile("\n\\s*\n");
+
     /** Matches a word, or words within code together with what touches them. */
     private static final Pattern WORD = Pattern.compile("(?:`[^`]*`|[^\\s`])+");
 
@@ -69,7 +71,7 @@ class CommandsReferenceTest {
                 String name = "`" + option.longestName();
                 assertTrue(
                         own.contains(item(option, option.required() && option.group() == null))
-                                || own.contains(name + "`") && shared.contains(item(option, false)),
+                                || (own.contains(name + "`") && shared.contains(item(option, false))),
                         command.qualifiedName() + " " + option.longestName());
             }
         }
@@ -82,7 +84,7 @@ class CommandsReferenceTest {
         shared.forEach(page::append);
         for (CommandSpec command : commands) {
             page.append("\n## %s\n\n".formatted(command.qualifiedName()));
-            page.append(wrapped(plain(command.usageMessage().description()).split("\n\\s*\n")[0], ""));
+            page.append(wrapped(PARAGRAPHS.split(plain(command.usageMessage().description()), 2)[0], ""));
             StringBuilder choices = new StringBuilder();
             command.argGroups().stream()
                     .filter(ArgGroupSpec::exclusive)
@@ -189,7 +191,7 @@ class CommandsReferenceTest {
     /** Returns the text with each paragraph broken at 120 columns, but not within code. */
     private static String wrapped(String text, String indent) {
         StringBuilder all = new StringBuilder();
-        for (String paragraph : text.split("\n\\s*\n")) {
+        for (String paragraph : PARAGRAPHS.split(text, -1)) {
             all.append(all.isEmpty() ? "" : "\n");
             int column = 0;
             for (MatchResult match : WORD.matcher(paragraph).results().toList()) {

@@ -498,8 +498,12 @@ class MonitorConfigTest {
         String calibrated = SMALLEST.replace(", threshold: 4.0", ", warn: [eta]");
         String shown = ConfigReader.effective(calibrated, "test", Path.of("/conf"));
         for (String line : List.of(
-                "    trigger:\n    - \"faithfulness_gap\"\n    - \"reconstruction_fvu_trained\"\n"
-                        + "    - \"request_fvu\"\n",
+                """
+                    trigger:
+                    - "faithfulness_gap"
+                    - "reconstruction_fvu_trained"
+                    - "request_fvu"
+                """,
                 "    threshold:\n      false_alarms: \"1 per 30d\"\n",
                 "    warn_threshold:\n      false_alarms: \"1 per 30d\"\n",
                 "    debounce: \"2 of 3\"\n")) {
