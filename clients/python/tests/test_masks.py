@@ -129,7 +129,7 @@ def test_rows_that_read_everything_for_want_of_a_token_are_padding() -> None:
 @pytest.mark.parametrize(
     ("mask", "message"),
     [
-        (object(), "attention_mask is a object, of which padding cannot be read; give `batch`"),
+        (object(), "attention_mask is a object: padding cannot be read from it; give `batch`"),
         (torch.ones(3, 1, 1, 5, 5), "expected two, three or four axes"),
         (torch.ones(3, 4), r"attention_mask is \[3, 4\], expected \[3, 5\] or \[3, 5\]"),
         (torch.ones(2, 5), r"attention_mask is \[2, 5\], expected"),

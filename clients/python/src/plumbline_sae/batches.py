@@ -112,7 +112,7 @@ class Batch:
     _came: set[tuple[str, str]] = field(default_factory=set)
     """The places that these calls came by."""
     _refused: set[str] = field(default_factory=set)
-    """Sites of which nothing is sent."""
+    """Sites that send no row of this batch."""
     _made_from: int = 0
     _in_chunks: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)

@@ -151,7 +151,7 @@ def tokens_in(mask: Any, start: int, shape: tuple[int, int]) -> Array | None:
     if mask is None:
         return None
     if not isinstance(mask, torch.Tensor):
-        raise TypeError(f"attention_mask is a {type(mask).__name__}, of which padding cannot be read{_ADVICE}")
+        raise TypeError(f"attention_mask is a {type(mask).__name__}: padding cannot be read from it{_ADVICE}")
     mask = mask.detach()
     if mask.ndim <= 2:
         real = _of_tokens(torch.atleast_2d(mask), start, shape)

@@ -42,7 +42,7 @@ class CaptureStats:
         rows: rows that were captured, over all sites: the thread has handed them to the producer or will.
         dropped_rows: rows given up because too many waited for the thread.
         failed: hooks and requests that could not be captured; `last_error` says why.
-        without_batch: calls of the model outside of every batch, of which nothing is taken.
+        without_batch: calls of the model outside of every batch; the capture takes nothing from them.
         last_error: the latest failure as a sentence, or None.
     """
 
@@ -422,7 +422,7 @@ class Capture:
         return passing
 
     def _require_a_call(self) -> None:
-        """Checks that a site of which nothing is taken does not run by itself within a batch."""
+        """Raises where the module of a site from which nothing is taken runs by itself within a batch."""
         if getattr(self._here, "running", False) or _in_backward():
             return
         batch = self._current()

@@ -209,7 +209,7 @@ def _convert_command(commands: Any) -> None:
         "convert",
         _convert,
         "Turns an explainer that is a pickle into a SAELens folder. Needs torch; runs no code of the file.",
-        "The kind is told from the names of the tensors; where two kinds have the same names, it has to be named.",
+        "The names of the tensors tell the kind; where two kinds have the same names, name the kind.",
     )
     parser.add_argument("source", help="ae.pt and its folder, NAME.pt, NAME.pth")
     parser.add_argument("out", help="the folder to write")

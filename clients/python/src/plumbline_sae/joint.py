@@ -71,7 +71,7 @@ class JointDecoder:
                 plumbline.yaml.
 
         Raises:
-            ValueError: when there is none, or one of which only the identity is known.
+            ValueError: when there is no block, or only the identity of a decoder is known.
         """
         if not blocks:
             raise ValueError("no block, expected the trained decoder of each target layer")

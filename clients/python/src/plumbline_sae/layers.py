@@ -52,7 +52,7 @@ def rows_of_layer(hidden_states: Any, layers: int, index: int, *, tokens: int | 
     """Returns one layer's rows [tokens, hidden] of hidden states of several layers.
 
     Args:
-        hidden_states: three axes, of which the last is the hidden one.
+        hidden_states: three axes; the last one is the hidden one.
         layers: how many layers there are.
         index: which of them, from 0.
         tokens: the most tokens there can be, or None where that is not known.

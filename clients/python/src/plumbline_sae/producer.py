@@ -222,7 +222,7 @@ class Producer:
         if not self._reserve(sum(held)):
             reason = (
                 f"{sum(held)} bytes of one request find no room: max_buffered_bytes of the producer is"
-                f" {self._max_buffered_bytes}, of which {self._stats.buffered_bytes} wait for the broker already;"
+                f" {self._max_buffered_bytes}, and {self._stats.buffered_bytes} of them wait for the broker already;"
                 f" no row of the request was sent; write max_buffered_bytes={sum(held)} or more"
             )
             self.count_dropped(site, request, rows_of(tensors), reason)
@@ -432,7 +432,7 @@ class Producer:
         return True
 
     def _give_up(self, site: str, request: str, rows: int, told: int, reason: str) -> None:
-        """Counts rows of which the service was told that so many were served."""
+        """Counts rows as dropped; the service already knows that `told` of them were served."""
         if rows:
             self.count_dropped(site, request, rows, reason)
             self.count_missing(site, Missing(dropped=-told))

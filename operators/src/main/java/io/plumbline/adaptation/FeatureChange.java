@@ -11,8 +11,8 @@ import io.plumbline.parallel.Cores;
  * writes anything, and takes no part in the three extremes.
  *
  * @param smallestCosine between a column and its trained one
- * @param smallestNormRatio of a column's length to its trained length
- * @param largestNormRatio likewise
+ * @param smallestNormRatio the smallest ratio of a column's length to its trained length
+ * @param largestNormRatio the largest ratio of a column's length to its trained length
  * @param beyond how many features are beyond the limits
  * @param features how many there are
  */

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ServingDecoder(Decoder decoder, @Nullable Subspace leading) {
 
-    /** Returns a decoder of which nothing else is known. */
+    /** Returns a serving decoder whose leading directions are not known. */
     public static ServingDecoder of(Decoder decoder) {
         return new ServingDecoder(decoder, null);
     }

@@ -67,7 +67,7 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
 
     /**
      * Judges a decoder by the leading eigenspaces of two or three d x d matrices, and a few passes over the weights;
-     * {@code k d^2} flops for a decoder other than the trained one of which neither {@code W W^T} nor its leading
+     * {@code k d^2} flops for a decoder other than the trained one where neither its {@code W W^T} nor its leading
      * directions are known.
      *
      * @param heldOut rows to judge on, requests in the order of their times

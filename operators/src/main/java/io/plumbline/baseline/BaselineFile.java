@@ -52,13 +52,13 @@ import org.jspecify.annotations.Nullable;
  * feature_squared_active_rows             [k]             I64
  * feature_active_times_rows               [k]             I64
  * feature_activation                      [k]             F64
- * sample_requests                         [q]             I64   names of the requests of which rows were kept
+ * sample_requests                         [q]             I64   names of the requests with kept rows
  * sample_request_offsets                  [q + 1]         I64   rows of request i: offsets[i] .. offsets[i + 1] - 1
  * sample_activations                      [n, d_in]       see below
  * sample_targets                          [n, d]          transcoders only
  * whole_request_offsets                   [w + 1]         I64   these five may be missing: whole requests
  * whole_activations, whole_targets        [n, d_in], [n, d]   narrowest type, as below; targets of transcoders only
- * whole_residual                          [n, d]          likewise
+ * whole_residual                          [n, d]          narrowest type, as below; transcoders only
  * whole_token_ids                         [n]             I64
  * mean, second_moment                     [d], [d, d]     F64   for other programs; not read back
  * </pre>

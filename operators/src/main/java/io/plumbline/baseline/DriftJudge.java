@@ -178,7 +178,9 @@ public final class DriftJudge {
                                 && isOutOfReach(reading.statistic(), known.value(), window.rank()));
     }
 
-    /** Returns these readings, none of which says that the window is like the baseline. */
+    /**
+     * Returns these readings, with those out of reach undecided: no reading says that the window is like the baseline.
+     */
     private static List<Reading> undecided(List<Reading> readings, GapAssessment window) {
         String needed = readings.stream()
                 .filter(reading -> reading.exceeded() != null)

@@ -33,7 +33,7 @@ record ErrorRanks(List<Step> steps) {
     /** The number that separates this order of rows from the orders of samples. */
     private static final long ORDER = 0x4572726f7252616eL;
 
-    /** FVU of the baseline's requests of which so many rows are looked at. */
+    /** The ranks of FVU over the first {@code rows} rows of the baseline's requests. */
     record Step(int rows, ScoreRanks ranks) {}
 
     ErrorRanks {

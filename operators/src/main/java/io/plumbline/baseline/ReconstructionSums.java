@@ -18,7 +18,7 @@ final class ReconstructionSums {
         squaredError += error * error;
     }
 
-    /** Adds targets as they come, of which the moment does not tell how far they spread. */
+    /** Adds targets as they come, and sums their spread, which the moment does not hold. */
     void addWithSpread(Matrix targets, Matrix reconstruction) {
         add(targets, reconstruction);
         sum = sum.length == 0 ? new double[targets.columns()] : sum;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * Keeps means and FVU of a baseline's requests, of which a {@link RequestModel} is made.
+ * Keeps means and FVU of a baseline's requests; a {@link RequestModel} is made from them.
  *
  * <p>Keeps at most {@value #CAPACITY} requests, chosen by a hash of their place in the recording: a uniform sample that
  * is the same each time. <b>Size.</b> {@code 8 d} bytes a request: 25 MB at d = 768. Not thread-safe.

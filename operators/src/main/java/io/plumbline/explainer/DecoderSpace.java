@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p>For most explainers they are the same. An autoencoder that normalises its input writes normalised rows, each with
  * factors of its own, which do not commute with a second moment: there moments, gap and refit are of the normalised
  * rows. A skip connection adds {@code x W_skip^T}, which no other decoder changes: it is taken off the targets first.
- * FVU is told of targets as they come.
+ * FVU is measured on targets as they come.
  *
  * <p>Immutable and thread-safe.
  */

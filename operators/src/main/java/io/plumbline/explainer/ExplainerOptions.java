@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ExplainerOptions(Map<String, String> values) {
 
-    /** The options where nothing is told. */
+    /** The options where the user gives none. */
     public static final ExplainerOptions NONE = new ExplainerOptions(Map.of());
 
     public static final String K = "k";

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Encoders of several layers, each of which reads its own columns of a row: the codes of the first one's features come
- * first. The encoders are shared with other blocks of the same dictionary.
+ * Encoders of several layers, side by side. Each encoder reads its own columns of a row; the codes of the first
+ * encoder's features come first. The encoders are shared with other blocks of the same dictionary.
  */
 public final class SideBySideEncoder implements Encoder {
 

@@ -37,7 +37,7 @@ public record ActivityChange(
     /** The direction of a feature that is active more often: it wakes up. */
     public static final String MORE_ACTIVE = "more_active";
 
-    /** The smallest chance that is told apart: a smaller one stands as this. */
+    /** The smallest chance that is reported; every smaller one is reported as this one. */
     public static final double SMALLEST_P_VALUE = 1e-300;
 
     /** Returns the chance with two digits, or {@code < 1e-300}. */

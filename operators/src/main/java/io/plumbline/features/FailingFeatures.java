@@ -51,7 +51,7 @@ public final class FailingFeatures {
      * Returns lists of features that are compared with the rows which the baseline keeps.
      *
      * @param explainer the one whose features were explained
-     * @param clean rows of clean traffic, of which at most the first {@value #ROWS} are encoded; where there are none,
+     * @param clean rows of clean traffic; at most the first {@value #ROWS} of them are encoded. Where there are none,
      *     lists are not compared with clean traffic
      */
     public static FailingFeatures of(Explainer explainer, List<SampledRow> clean) {

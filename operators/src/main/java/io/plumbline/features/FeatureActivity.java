@@ -6,7 +6,7 @@ import java.util.Arrays;
 /**
  * Holds how often each feature is active, over whole requests, and how strongly.
  *
- * <p>With {@code n_g} rows of request g, of which {@code a_g} have the feature active, the four sums over requests
+ * <p>Request g has {@code n_g} rows, and the feature is active in {@code a_g} of them. The four sums over requests
  * below give the rate {@code p = sum a / n} and its variance over requests {@code sum (a_g - p n_g)^2}.
  *
  * <p><b>Size.</b> 40 bytes a feature. The arrays are not copied: whoever holds them does not write to them.

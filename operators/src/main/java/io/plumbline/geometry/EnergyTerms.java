@@ -103,7 +103,7 @@ public record EnergyTerms(
                 System.arraycopy(one.values(), i * rank, beyond.values(), i * beyond.columns() + which * rank, rank);
             }
         }
-        // M is its own transpose, of which a product's rows lie side by side already.
+        // M is its own transpose, in which the rows that a product reads lie side by side already.
         Matrix moved = Kernels.transposeMultiply(active.moment(), beyond);
         Matrix residual = Objects.requireNonNull(active.residual());
         double pivot = active.eigenvalue(rank);

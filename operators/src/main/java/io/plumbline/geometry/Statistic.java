@@ -287,7 +287,7 @@ public enum Statistic {
         return measuresDrift;
     }
 
-    /** Returns whether it combines scores of single requests, the farthest of which can be named. */
+    /** Returns whether it combines scores of single requests, so that the farthest request can be named. */
     public boolean scoresRequests() {
         return scoresRequests;
     }

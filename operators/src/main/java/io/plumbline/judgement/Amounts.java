@@ -45,7 +45,7 @@ public final class Amounts {
         return String.format(Locale.ROOT, "%." + digits + "g", value);
     }
 
-    /** Writes a time in the largest unit of which there is at least one. */
+    /** Writes a time in the largest unit that it holds at least once. */
     static String time(double milliseconds) {
         if (milliseconds >= DAY) {
             return number(milliseconds / DAY) + " d";

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param windowRate the share of clean windows that lie above it, at most
  * @param alarmsPerDay false alarms a day after debounce, at most; null where the level was not asked for by alarms
  * @param confidence the probability with which both rates hold for this baseline; null where they are averages over all
- *     baselines that might have been recorded, of which this one may be worse
+ *     baselines that might have been recorded; this one may be worse than their average
  * @param rule which clean value it is, or between which
  * @param shortfall null where the level keeps what was asked for; otherwise what it keeps instead and what to collect
  */

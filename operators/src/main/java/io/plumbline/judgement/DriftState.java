@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
  */
 public record DriftState(boolean drifted, int remembered, long outcomes) {
 
-    /** The state of a site of which nothing is known yet. */
+    /** The state of a site before its first window. */
     public static final DriftState INITIAL = new DriftState(false, 0, 0L);
 
     static final int LONGEST_MEMORY = 64;

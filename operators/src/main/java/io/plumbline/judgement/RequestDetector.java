@@ -53,14 +53,14 @@ public final class RequestDetector {
     /** The memories of both detectors. */
     public record Memory(SequentialState ranks, SequentialState tail) {
 
-        /** The memory of a site of which nothing was seen yet. */
+        /** The memory of a site before its first window. */
         public static final Memory INITIAL = new Memory(SequentialState.INITIAL, SequentialState.INITIAL);
     }
 
     /**
      * The effect of one window.
      *
-     * @param evidence of the mode that is told
+     * @param evidence of the reported mode
      * @param mode conformal where that brings an alarm or has as much evidence, else the tail model
      */
     public record Step(Memory memory, double evidence, boolean alarm, Mode mode) {}

@@ -35,7 +35,7 @@ public final class Cholesky {
     }
 
     /**
-     * Factors {@code matrix}, of which only the upper triangle is read.
+     * Factors {@code matrix}; reads only its upper triangle.
      *
      * @throws ArithmeticException if a pivot is not positive: the matrix is not positive definite to working precision
      */

@@ -49,7 +49,7 @@ public final class StripedTriangle {
     }
 
     /**
-     * The factor of {@code R^T R}, of which only the upper triangle is asked for.
+     * Returns the factor of {@code R^T R}; reads only the upper triangle of {@code R^T R}.
      *
      * @throws ArithmeticException if a pivot is not positive
      */

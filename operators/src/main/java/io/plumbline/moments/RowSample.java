@@ -53,9 +53,9 @@ public final class RowSample {
     }
 
     /**
-     * The identity of a record: what was sent, wherever it was read. Two checksums of coprime polynomials, both of
-     * which the JDK computes with the processor's own instructions: 64 bits at several bytes a cycle, so that a record
-     * of a megabyte costs less than one row of its moment.
+     * The identity of a record: what was sent, wherever it was read. Two checksums of coprime polynomials; the JDK
+     * computes both with the processor's own instructions: 64 bits at several bytes a cycle, so that a record of a
+     * megabyte costs less than one row of its moment.
      *
      * @param value all bytes of the record
      * @param timestampMs its event time: equal requests at two times are two
@@ -198,8 +198,8 @@ public final class RowSample {
     public static final int RECORD_PART_BYTES = 500 * 1024;
 
     /**
-     * The sample as byte strings of at most {@code maxBytesPerPart} bytes, each of which can be merged on its own; none
-     * for an empty sample.
+     * Returns the sample as byte strings of at most {@code maxBytesPerPart} bytes, none for an empty sample. Each
+     * string can be merged on its own.
      *
      * @throws IllegalArgumentException if one row does not fit in a part
      */
@@ -208,9 +208,8 @@ public final class RowSample {
     }
 
     /**
-     * Encodes as {@link #encode} does, leaving out rows that are stored already: parts written at different times
-     * merge to the
-     * whole, since a row that has left the sample cannot enter it again.
+     * Encodes as {@link #encode} does, leaving out rows that are stored already: parts written at different times merge
+     * to the whole, since a row that has left the sample cannot enter it again.
      *
      * @param stored hashes of rows to leave out, ascending
      */

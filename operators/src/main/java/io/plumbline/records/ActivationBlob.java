@@ -49,7 +49,7 @@ public final class ActivationBlob implements ActivationRecord {
     /**
      * Reads the header of a safetensors blob.
      *
-     * @param known headers of the records before, of which this one is likely to be
+     * @param known headers of earlier records; this record probably has one of them
      * @throws SafetensorsException when the blob itself is wrong
      * @throws ActivationBatchException when it is sound and no batch
      */

@@ -16,7 +16,7 @@ public sealed interface ActivationRecord permits ActivationBlob, MomentRecord {
      * Reads the header of a safetensors blob and checks its tensors against each other. Which kind it is, its tensors
      * say: one with a tensor {@code moment} is a {@link MomentRecord}.
      *
-     * @param known headers of the records before, of which this one is likely to be
+     * @param known headers of earlier records; this record probably has one of them
      * @throws SafetensorsException when the blob itself is wrong
      * @throws ActivationBatchException when it is sound and of neither kind
      */

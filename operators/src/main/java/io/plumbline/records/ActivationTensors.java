@@ -44,7 +44,7 @@ record ActivationTensors(
         return of(blob, layers, null, false);
     }
 
-    /** @param block which of several targets is read, of the rows of which layers */
+    /** @param block the target that is read, and the layers whose rows are read */
     static ActivationTensors ofBlock(Safetensors blob, TargetBlock block) {
         List<Tensor> sources = block.sources(blob);
         return of(blob, sources, block.target(blob), false);

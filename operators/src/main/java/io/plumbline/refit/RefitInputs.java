@@ -60,7 +60,7 @@ public record RefitInputs(
         return targets;
     }
 
-    /** Returns how well a decoder gives back the rows fitted on, of which these are the inputs. */
+    /** Returns how well a decoder reconstructs the fitted rows that these inputs were made from. */
     public Reconstruction score(Decoder decoder, FittedRows rows) {
         if (decoder.equals(trained)) {
             return rows.scoreTrained().get(0);

@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Size.</b> {@code 8 N d} bytes each.
  *
  * @param targets T; null where the plan has no setting that needs it
- * @param residual R; null likewise
+ * @param residual R; null where the plan has no setting that needs it
  */
 record Solutions(
         double lambda, @Nullable Matrix targets, @Nullable Matrix residual) {
@@ -44,7 +44,7 @@ record Solutions(
         return solution;
     }
 
-    /** Returns the solutions themselves, of which the dual is made. */
+    /** Returns the solutions themselves; the dual is computed from them. */
     Image duals() {
         return new Image(
                 targets == null ? null : RowBlocks.of(targets), residual == null ? null : RowBlocks.of(residual));

@@ -17,13 +17,13 @@ import org.jspecify.annotations.Nullable;
  * <p>{@code G = U_dec^T W W^T U_OOD = S_r^2 U_dec^T U_OOD} (so {@code W W^T} is never formed), {@code G = U~ S V~^T},
  * {@code T* = V~ U~^T}, {@code W~ = U_OOD T* U_dec^T W}. {@code T*} is the rotation that moves the dictionary least.
  * With weights D as on file (k x d, {@code D = W^T}) and V the window's r eigenvectors this is {@code D~ = (D L) V^T}
- * with {@code L = U_dec T*^T}. The full-rank form adds {@code D P}, P made likewise of both complements.
+ * with {@code L = U_dec T*^T}. The full-rank form adds {@code D P}, P made in the same way from both complements.
  *
  * <p>At r = d both are the identity, and nothing is decomposed: {@code S^2 U_dec^T V} is a positive definite matrix
  * times an orthogonal one, which is its own polar factor, so that {@code T*^T = U_dec^T V} and {@code L V^T = I}.
  *
  * @param turn L, d x r; null where the whole is the identity
- * @param basis V, d x r; null likewise
+ * @param basis V, d x r; null where the whole is the identity
  * @param outside P, d x d; null in the printed form
  * @param alignment singular values of G, descending; W~ is ill-determined when the last is tiny against the first
  */
@@ -60,7 +60,7 @@ record StepOne(
         return new StepOne(null, null, null, energies);
     }
 
-    /** Returns the identity of a decoder of which nothing need be known. */
+    /** Returns the identity, without figures of the decoder. */
     static StepOne nothing() {
         return new StepOne(null, null, null, new double[0]);
     }

@@ -90,7 +90,7 @@ public final class RequestProjection {
     }
 
     /**
-     * Returns this projection for longer rows, of which it takes the first values; sums under both add up.
+     * Returns this projection for longer rows: it takes only their first values. Sums under both add up.
      *
      * @param width values of the longer rows
      */

@@ -221,8 +221,8 @@ public final class RequestTotals {
     }
 
     /**
-     * The totals as byte strings of at most {@code maxBytesPerPart} bytes, each of which is totals on its own; they
-     * merge to these. None where nothing was added.
+     * Returns the totals as byte strings of at most {@code maxBytesPerPart} bytes, none where nothing was added. Each
+     * string holds totals on its own; together they merge to these totals.
      *
      * @throws IllegalArgumentException if one request does not fit in a part
      */

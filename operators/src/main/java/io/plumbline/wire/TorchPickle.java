@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Values are {@link String}, {@link Long}, {@link Double}, {@link Boolean}, {@link Nothing}, tuples and lists as
  * {@link List}, dicts as {@link Dict}, and {@link Stored} tensors. Memory is in proportion to the bytes of the pickle,
- * of which there are at most {@value #LARGEST}.
+ * at most {@value #LARGEST}.
  */
 final class TorchPickle {
 

@@ -70,7 +70,7 @@ class SwapGateTest {
     @CsvSource({
         "0.45,  0.55, true",
         "0.30,  0.41, true", // less, as it may be by chance
-        "0.25,  0.35, false", // another drift, of which less can be mended
+        "0.25,  0.35, false", // another drift: less of it can be mended
         "-0.2, -0.10, false", // the drift is over
     })
     void theLatestRequestsMustGainNearlyAsMuch(double share, double upper, boolean passes) {

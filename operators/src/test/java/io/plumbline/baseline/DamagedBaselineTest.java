@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A baseline of which a bit was lost, on a disk or on its way, must not judge anything. */
+/** A baseline that lost a bit, on a disk or on its way, must not judge anything. */
 class DamagedBaselineTest {
 
     @TempDir

@@ -122,8 +122,8 @@ public final class DetectionBench {
     }
 
     /**
-     * Scores windows of which each request is of the shifted traffic with the share of its window, the others of the
-     * usual; no request twice in one window.
+     * Scores windows. The share of a window is the chance that one of its requests comes from the shifted traffic; the
+     * others come from the usual traffic. No request comes twice in one window.
      *
      * @param share of shifted requests, a function of the window's place from 0 to 1
      */

@@ -86,7 +86,7 @@ final class SyntheticBench {
         return SyntheticDrift.all(world, size.dimension(), seed);
     }
 
-    /** Windows of which each request is of the drifted world with this chance. */
+    /** Scores windows; each request comes from the drifted world with the chance {@code share}. */
     Scores windows(SyntheticWorld drifted, double share, int count) {
         peers.restart();
         Scores scores = new Scores();
@@ -163,7 +163,7 @@ final class SyntheticBench {
         }
     }
 
-    /** The list on so many requests, of which a share is drifted, and as a rival the fifty features that write most. */
+    /** Scores the list on requests with a drifted share, and as a rival the fifty features that write most. */
     Attribution[] attribution(SyntheticDrift drift, double share, int requests) {
         List<ActivationBatch> drawn = IntStream.range(0, requests)
                 .mapToObj(

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** An adapted explainer of which a bit was lost, on a disk or on its way, must not encode anything. */
+/** An adapted explainer that lost a bit, on a disk or on its way, must not encode anything. */
 class DamagedFolderTest {
 
     @TempDir

@@ -14,8 +14,8 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Sixty features in 24 dimensions, each active in a tenth of the rows; targets are made by a decoder of which one
- * column is turned.
+ * Sixty features in 24 dimensions, each active in a tenth of the rows; a decoder with one turned column makes the
+ * targets.
  */
 class FailingFeaturesTest {
 

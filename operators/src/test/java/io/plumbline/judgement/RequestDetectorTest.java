@@ -23,7 +23,7 @@ class RequestDetectorTest {
         return scores;
     }
 
-    /** Returns the scores of a window of which so many requests are foreign. */
+    /** Returns the scores of a window with {@code foreign} foreign requests. */
     private static double[] window(Random random, int requests, int foreign) {
         double[] scores = clean(random, requests);
         Arrays.fill(scores, 0, foreign, FAR);

@@ -10,7 +10,7 @@ import java.util.Arrays;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
 
-/** Samples of which only the rows up to a hash are known, as producers of moments send them. */
+/** Samples that hold only the rows up to a hash, as producers of moments send them. */
 class LimitedSampleTest {
 
     @Test

@@ -63,7 +63,7 @@ class HiddenLayersTest {
     @Test
     void tokenIdsSettleWhatTheLayersLeaveOpenAndAreCutToTheLastRows() {
         HiddenLayers five = new HiddenLayers(List.of(0, 1, 2, 3, 4), 1, null);
-        // 5 tokens and 5 layers of which one axis is longer than the ids: there is none, so both fit.
+        // 5 tokens and 5 layers: neither axis is longer than the ids, so both fit.
         assertThrows(ActivationBatchException.class, () -> parse(states(Axes.TOKENS_FIRST, 5, 5, 5), five));
         ActivationBlob cached = parse(states(Axes.TOKENS_FIRST, 2, 5, 7), five);
         assertEquals(2, cached.rows());

@@ -61,7 +61,7 @@ public record Problem(Decoder trained, ExplainerSubspace subspace, SparseCodes c
         return FittedDecoder.withBias(weights, rows.codes(), SparseProducts.columnMeans(rows.targets()));
     }
 
-    /** Returns rows of which each is a request of its own. */
+    /** Returns rows; each row is a request of its own. */
     public static SampleRows rows(SparseCodes codes, Matrix targets) {
         return new SampleRows(codes, targets, LongStream.range(0, codes.rows()).toArray());
     }

@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 class WaitingRequestsTest {
 
-    /** Tests 40 requests, over and over, of which 20 are kept; widths that are whole blocks of columns and others. */
+    /** Tests 40 requests, over and over; 20 are kept. Some widths are whole blocks of columns, others are not. */
     @ParameterizedTest
     @EnumSource(names = {"F64", "F32", "F16", "BF16"})
     void whatWaitedIsAddedAsIfEachRecordHadBeenProjectedAlone(DType type) {

@@ -42,7 +42,7 @@ public final class Streaming implements AutoCloseable {
         driver = new TopologyTestDriver(topology, properties, NOW);
     }
 
-    /** Runs a monitor of which only what happens to windows is heard, on topics that take a megabyte. */
+    /** Runs a monitor with a listener for its windows alone, on topics that take a megabyte. */
     static Streaming monitor(MonitorConfig config, Path stateDirectory, DriftListener listener) throws IOException {
         return new Streaming(
                 MonitorTopology.build(

@@ -21,9 +21,9 @@ import java.util.Set;
 import org.apache.kafka.clients.producer.ProducerRecord;
 
 /**
- * A cross-layer transcoder in a folder: three layers of the rows of {@link WatchedFolder}, each of which writes them
- * into itself as that explainer does, and a little into the layers above. A layer whose rows drift is a drift of its
- * own target alone.
+ * A cross-layer transcoder in a folder: three layers of the rows of {@link WatchedFolder}. Each layer writes them into
+ * itself as that explainer does, and a little into the layers above. A layer whose rows drift is a drift of its own
+ * target alone.
  */
 public final class TargetsFolder {
 
@@ -104,7 +104,7 @@ public final class TargetsFolder {
         return records;
     }
 
-    /** Returns a record with the rows of all layers, of which the given ones have drifted. */
+    /** Returns a record with the rows of all layers; the given layers have drifted. */
     public static byte[] record(long seed, Set<Integer> drifted) {
         SafetensorsWriter writer = SafetensorsWriter.create();
         for (int layer = 0; layer < LAYERS; layer++) {

@@ -108,8 +108,8 @@ final class CircuitTracerFormat extends SafetensorsFormat {
         boolean old = config.document().path("transcoders").isArray();
         if (old && features == targetWidth) {
             throw new ExplainerFormatException(
-                    "W_dec is square in a set as circuit-tracer had them before August 2025: "
-                            + "which way round it lies is told by nothing; save the set with today's circuit-tracer");
+                    "W_dec is square, and this older format does not say whether its rows are features; "
+                            + "save the set again with circuit-tracer of August 2025 or later");
         }
         String activation = activation(config, tensors);
         boolean skip = tensors.contains("W_skip");

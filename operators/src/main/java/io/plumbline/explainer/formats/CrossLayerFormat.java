@@ -42,7 +42,7 @@ abstract class CrossLayerFormat extends BlocksFormat {
         }
         for (int layer = 0; layer < found.last(); layer++) {
             if (!found.contains(layer)) {
-                throw new ExplainerFormatException(("a dictionary of several layers, of which %s is missing: "
+                throw new ExplainerFormatException(("%s is missing from a dictionary of several layers: "
                                 + "the features of all layers below write into layer %d; "
                                 + "save the files of all layers into one folder")
                         .formatted(fileOf(layer), found.last()));

@@ -46,18 +46,17 @@ import java.util.Set;
  * W_skip                  [d_out, d_in]              skip_transcoder, jumprelu_skip_transcoder
  * </pre>
  *
- * <p>Which way round a matrix is stored is told by its shape; where that leaves both open (square), SAELens' own way
- * is taken. Any other tensor would change the arithmetic and is refused by name, except a {@code scaling_factor} of
- * ones, which SAELens drops as well. Tensors are taken as they are stored, whatever {@code dtype} the configuration
- * names.
+ * <p>The shape of a matrix tells which way round it is stored; a square matrix is read in SAELens' own way. Any other
+ * tensor would change the arithmetic and is refused by name, except a {@code scaling_factor} of ones, which SAELens
+ * drops as well. Tensors are taken as they are stored, whatever {@code dtype} the configuration names.
  *
  * <p><b>{@code apply_b_dec_to_input}.</b> The encoder of such a folder reads {@code x - b_dec}. It is folded:
  * {@code b_enc' = b_enc - W_enc b_dec}, once, with the trained {@code b_dec}. Writing a new {@code b_dec} under the
  * same flag would silently move every pre-activation, so the adapted folder says {@code apply_b_dec_to_input: false}
  * and carries the folded {@code b_enc'} in F64: read back here, the encoder gives the same bits; SAELens rounds it to
- * the folder's {@code dtype}, which is float32 where it was a 16-bit one. Likewise {@code
- * rescale_acts_by_decoder_norm}: its norms are folded into the encoder and the flag is cleared. Without either all
- * encoder tensors keep their bytes and {@code cfg.json} is copied.
+ * the folder's {@code dtype}, which is float32 where it was a 16-bit one. {@code rescale_acts_by_decoder_norm} is
+ * folded too: its norms go into the encoder, and the flag is cleared. Without either all encoder tensors keep their
+ * bytes and {@code cfg.json} is copied.
  *
  * <p><b>Damage.</b> An adapted folder carries a checksum of its tensors and what {@code cfg.json} says about the
  * arithmetic; reading refuses a folder that differs from them in one bit. A folder from elsewhere has neither.

@@ -105,8 +105,8 @@ final class KrylovStart {
     record Found(Matrix vectors, Matrix images, int products) {}
 
     /**
-     * The leading {@code size} Ritz vectors, of which {@code rank} are as good as wanted where the space may grow that
-     * far; null where it holds no {@code size} vectors, or the matrix is too small for them.
+     * Returns the leading {@code size} Ritz vectors. The first {@code rank} of them are as good as wanted where the
+     * space may grow that far. Null where it holds no {@code size} vectors, or the matrix is too small for them.
      *
      * @param start d x s, one start vector per column, or null
      * @param tolerance of the sine of the leading eigenspace
@@ -141,8 +141,7 @@ final class KrylovStart {
         }
         Matrix columns = noise;
         if (start != null) {
-            // All of the start vectors in each, and a little of a random direction, lest an eigenvector be orthogonal
-            // to all.
+            // Each column mixes all start vectors and a little noise: an eigenvector may be orthogonal to them.
             Matrix weights = Matrix.zeros(start.columns(), BLOCK);
             for (int i = 0; i < weights.values().length; i++) {
                 weights.values()[i] = random.nextGaussian();

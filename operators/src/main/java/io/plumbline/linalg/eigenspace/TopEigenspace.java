@@ -127,8 +127,7 @@ public final class TopEigenspace {
             double wanted = iteration.wanted(tolerance);
             boolean equal = gap <= rounding;
             if (!equal && iteration.residual() <= rounding && tolerance * gap < Math.sqrt(rank) * rounding) {
-                // The vectors are as good as they get, and what rounding leaves open of them alone is more than the
-                // tolerance.
+                // The vectors cannot get better, and the error that rounding alone leaves exceeds the tolerance.
                 return Optional.empty();
             }
             if (iteration.residual() <= wanted || (equal && iteration.residual() <= rounding)) {

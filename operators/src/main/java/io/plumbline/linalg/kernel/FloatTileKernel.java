@@ -15,8 +15,8 @@ public interface FloatTileKernel {
     int WIDTH = 2 * TileKernel.WIDTH;
 
     /**
-     * Computes {@code C = A^T B} for a square C of {@value #WIDTH} rows and columns, of which the first {@code rows}
-     * and {@code columns} are wanted; entries beyond them may be written too. Entry (h, i) of A is at
+     * Computes {@code C = A^T B} for a square C of {@value #WIDTH} rows and columns. The caller wants its first
+     * {@code rows} and {@code columns}; entries beyond them may be written too. Entry (h, i) of A is at
      * {@code a + h WIDTH + i}, entry (h, j) of B at {@code b + h WIDTH + j}. {@code 2 rows columns count} flops.
      */
     void square(float[] left, int a, float[] right, int b, int count, int rows, int columns, float[] after, int c);

@@ -89,7 +89,7 @@ public abstract class PackedFloatMatrix {
          */
         void take(int row, int column, float[] values, int at, int count);
 
-        /** Returns a level for a row: columns of which none is above it may be left out. */
+        /** Returns a level for a row: columns may be left out where none of their values is above it. */
         default float level(int row) {
             return Float.NEGATIVE_INFINITY;
         }

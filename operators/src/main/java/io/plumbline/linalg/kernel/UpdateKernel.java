@@ -36,7 +36,7 @@ public interface UpdateKernel {
     /** Returns the tile operations that triangular factors and systems are made of. */
     TileKernel tiles();
 
-    /** The tile operations in float32, for matrices of which is only asked whether they can be factored. */
+    /** Returns the tile operations in float32, which only test whether a matrix can be factored. */
     FloatTileKernel floatTiles();
 
     /** Returns the loops that rows of float32 weights are read with. */

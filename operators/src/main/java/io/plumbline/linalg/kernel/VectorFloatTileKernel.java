@@ -92,8 +92,8 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     }
 
     /**
-     * Computes {@code C = A^T B} like {@link FloatTileKernel#square}, of factors that are laid out, of which the first
-     * {@code count} rows are multiplied.
+     * Computes {@code C = A^T B} like {@link FloatTileKernel#square}, of factors that are laid out, from their first
+     * {@code count} rows.
      */
     void square(
             float[] left,
@@ -201,8 +201,8 @@ final class VectorFloatTileKernel implements FloatTileKernel {
     }
 
     /**
-     * Copies a group of which the first {@code here} columns lie at {@code from} and the others at {@code next}. What
-     * the second copy writes beyond a row is of the next row or the next group, which are written after it.
+     * Copies a group whose first {@code here} columns lie at {@code from} and the others at {@code next}. What the
+     * second copy writes beyond a row is of the next row or the next group, which are written after it.
      */
     private static void copySplitGroup(
             float[] strip, int from, int next, int here, int side, float[] left, int to, int count) {

@@ -6,8 +6,8 @@ import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * B in strips of {@value TileKernel#WIDTH} columns, which are read one after the other; A in strips of as many rows,
- * some of which stay in the second-level cache. A square of C is summed in registers over {@value #INNER} entries.
+ * B in strips of {@value TileKernel#WIDTH} columns, which are read one after the other; A in strips of as many rows.
+ * Some strips of A stay in the second-level cache. A square of C is summed in registers over {@value #INNER} entries.
  */
 final class VectorPackedMatrix extends PackedMatrix {
 

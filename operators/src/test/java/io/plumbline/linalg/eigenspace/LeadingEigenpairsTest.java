@@ -72,7 +72,7 @@ class LeadingEigenpairsTest {
         }
     }
 
-    /** Tests matrices of which many values are 0 but for rounding, each by another share of it. */
+    /** Tests matrices with many values that are 0 but for rounding, each by another share of it. */
     @Test
     void matricesThatFallApartHaveAVectorForEachPart() {
         for (long seed = 1; seed <= 1_000; seed++) {

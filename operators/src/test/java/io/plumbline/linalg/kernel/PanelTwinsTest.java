@@ -185,8 +185,8 @@ public class PanelTwinsTest {
     }
 
     /**
-     * Tests wide rows, of which several batches are added while an entry is at hand: any number of them, the last one
-     * full or not. Of the wider ones the moment's lines are read first.
+     * Tests wide rows. Several batches of them are added while an entry is at hand: any number of batches, the last one
+     * full or not. For the wider rows the moment's lines are read first.
      */
     @ParameterizedTest
     @MethodSource("kernels")

@@ -32,7 +32,7 @@ final class MonitorRun {
     record Result(double rowsPerSecond, double withoutBroker, Stalls stalls) {}
 
     /**
-     * For how long ingestion stood still, in ms.
+     * The times for which ingestion stood still, in ms.
      *
      * @param ninetyNinth percentile, as the upper end of the bucket that it falls in
      * @param longest exact; no percentile is above it

@@ -147,7 +147,7 @@ final class BytePairs {
         return parts;
     }
 
-    /** Returns the text of some tokens; a character of which only a part is there becomes U+FFFD. */
+    /** Returns the text of some tokens; a character that is there only in part becomes U+FFFD. */
     String decode(long... of) {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         for (long id : of) {

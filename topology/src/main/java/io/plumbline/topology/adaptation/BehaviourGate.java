@@ -23,7 +23,7 @@ record BehaviourGate(BehaviourProbe probe, SelectBy selectBy, List<byte[]> norma
 
     /**
      * Holds out the requests whose sampled rows judge: these were not fitted on, and touch none in time that was. A
-     * request of which no row was sampled may, so it is not taken.
+     * request without a sampled row may touch one, so it is not taken.
      */
     BehaviourJudge judge(SampleSplit split, List<WholeRequests.Kept> whole) {
         return probe.judge(

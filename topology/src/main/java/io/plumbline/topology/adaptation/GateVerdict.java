@@ -12,13 +12,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param tests every test, passed or not, with its finding
  * @param improvement share of the held-out FVU taken away
- * @param improvementLower of its 95 % interval over requests; null where there is one request
- * @param improvementUpper likewise
+ * @param improvementLower the lower end of its 95 % interval over requests; null where there is one request
+ * @param improvementUpper the upper end of that interval; null where there is one request
  * @param requests held-out requests it was judged on
  * @param largestGap the largest possible gap at the watched rank
  * @param smallestCosine of a feature's column to its trained one
- * @param smallestNormRatio of a column's length to its trained length
- * @param largestNormRatio likewise
+ * @param smallestNormRatio the smallest ratio of a column's length to its trained length
+ * @param largestNormRatio the largest ratio of a column's length to its trained length
  * @param featuresBeyond how many features are beyond the limits
  * @param fvuInDistributionTrained of the trained decoder on rows of the baseline; null where it holds none
  * @param fvuInDistributionAfter of the proposed decoder on the same rows
@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  *     the next seven, where the model was not run
  * @param klAfter KL with the proposed decoder
  * @param klImprovement share of it that goes
- * @param klImprovementLower of its 95 % interval over requests; null where there is one request
- * @param klImprovementUpper likewise
+ * @param klImprovementLower the lower end of its 95 % interval over requests; null where there is one request
+ * @param klImprovementUpper the upper end of that interval; null where there is one request
  * @param klRequests held-out requests that the model was run on
  * @param klInDistributionTrained KL with the trained decoder on whole requests of the baseline; null where it holds
  *     none

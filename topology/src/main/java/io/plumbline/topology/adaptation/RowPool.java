@@ -59,7 +59,7 @@ record RowPool(List<Window> windows, int rows, long judgedMs, int doubledRows) {
         return all.subList(Math.max(0, all.size() - MOST_WINDOWS), all.size());
     }
 
-    /** Returns this pool with other windows, of which so many distinct rows are pooled. */
+    /** Returns this pool with other windows, which hold {@code distinct} different rows. */
     RowPool holding(List<Window> kept, int distinct) {
         return new RowPool(kept, distinct, judgedMs, doubledRows);
     }

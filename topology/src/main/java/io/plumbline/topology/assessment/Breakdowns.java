@@ -43,7 +43,7 @@ final class Breakdowns {
         this.leastRows = Math.max(LEAST_ROWS, geometry.rank() + 1);
     }
 
-    /** Returns the names of which the window has several values, in their order. */
+    /** Returns the names that have several values in the window, in their order. */
     static List<String> severalIn(ClosedWindow window) {
         Map<String, String> first = new TreeMap<>();
         Map<String, String> several = new TreeMap<>();

@@ -10,7 +10,7 @@ import java.util.List;
 
 /**
  * The sampled rows of a window that are encoded: those that reconstruction is measured on, and once somebody asks, as
- * many as failing features are told by. Used by one thread at a time.
+ * many as the list of failing features needs. Used by one thread at a time.
  */
 final class EncodedSample {
 
@@ -41,7 +41,7 @@ final class EncodedSample {
         return ofTrained;
     }
 
-    /** Returns as many rows as failing features are told by, where the sample has so many; encodes the rest. */
+    /** Returns as many rows as the list of failing features needs, where the sample has so many; encodes the rest. */
     SampleRows extended() {
         if (!explainer.isGiven() && Math.min(FailingFeatures.ROWS, rows.size()) > most.rows()) {
             most = FailingFeatures.encoded(explainer, codes(), rows);

@@ -32,7 +32,7 @@ final class GivenRows {
         return rows;
     }
 
-    /** Returns the targets and requests of rows, of which no codes are known. */
+    /** Returns the targets and requests of rows without known codes. */
     static SampleRows withoutCodes(List<SampledRow> rows, int width) {
         Matrix targets = Matrix.zeros(rows.size(), width);
         for (int i = 0; i < rows.size(); i++) {

@@ -22,8 +22,8 @@ import java.util.Map;
 import java.util.stream.IntStream;
 
 /**
- * Lists what measures the sections of a site's reports, in the order in which they are told: a section may read those
- * before it.
+ * Lists what measures the sections of a site's reports, in the order in which a report takes them: a section may read
+ * those before it.
  */
 final class Measures {
 

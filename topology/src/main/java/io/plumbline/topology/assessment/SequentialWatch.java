@@ -23,11 +23,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sequential detectors of one site. Pure: what they remember goes in and comes out.
  *
- * <p>A window is compared with clean windows of the largest size it has the rows of, and of which there are enough for
- * the run length: what sampling adds falls with rows, so it errs on the safe side. A window that cannot be compared is
- * passed over and changes nothing. Of {@code request_shift} the scores of its requests are taken one by one and
- * compared with those of the baseline's requests, whatever the window's size. One whose verdict is drifted adds
- * evidence, and later windows are not compared with it.
+ * <p>A window is compared with clean windows of the largest size for which it has enough rows and the baseline has
+ * enough clean windows for the run length. What sampling adds falls with rows, so the comparison errs on the safe side.
+ * A window that cannot be compared is passed over and changes nothing. Of {@code request_shift} the scores of its
+ * requests are taken one by one and compared with those of the baseline's requests, whatever the window's size. One
+ * whose verdict is drifted adds evidence, and later windows are not compared with it.
  */
 final class SequentialWatch {
 

@@ -20,10 +20,10 @@ final class SiteJudge {
     private final WindowMeter meter;
     private final SiteDecision decision;
 
-    /** Whether the newest window was drifted, which the next one's measurement is told. */
+    /** Whether the newest window was drifted; the measurement of the next window reads it. */
     private volatile boolean drifted;
 
-    /** Judges a site of which no rest of its model is run. */
+    /** Judges a site without running the rest of its model. */
     SiteJudge(WatchedSite site) {
         this(site, null);
     }

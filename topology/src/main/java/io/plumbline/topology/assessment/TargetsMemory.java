@@ -25,7 +25,7 @@ record TargetsMemory(Map<Long, Window> windows) {
     private static final Window NONE = new Window(List.of(), List.of(), false);
 
     /**
-     * One window, of which not every block has a report.
+     * One window that still lacks the report of a block.
      *
      * @param standings how its blocks stand
      * @param asks the rows of the drifted blocks that ask for a refit

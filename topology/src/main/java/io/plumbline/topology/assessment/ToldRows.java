@@ -6,8 +6,8 @@ import io.plumbline.moments.SampledRow;
 import java.util.List;
 
 /**
- * Encoded rows of a window as errors are told of: targets as they came, where a decoder may write normalised rows or
- * leave a skip connection out.
+ * Encoded rows of a window, on which errors are measured: targets as they came, where a decoder may write normalised
+ * rows or leave a skip connection out.
  *
  * @param activations what the encoder read, n x d_in; empty where the decoder writes targets as they come
  * @param targets as they came, n x d

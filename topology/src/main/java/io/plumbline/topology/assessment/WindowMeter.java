@@ -64,8 +64,8 @@ final class WindowMeter {
      * Measures a window.
      *
      * @param active the decoder in service; null while that is the trained one as it came
-     * @param likelyDrifted whether the window before was drifted: then what a drift is told by is likely asked for.
-     *     Changes no result
+     * @param likelyDrifted whether the window before was drifted: then the sections that describe a drift are probably
+     *     needed. Changes no result
      */
     Measurement measure(ClosedWindow window, ActiveDecoders.@Nullable Active active, boolean likelyDrifted) {
         long begin = System.nanoTime();

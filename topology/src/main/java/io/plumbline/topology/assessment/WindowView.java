@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param requests scores of its requests
  * @param sample its sampled rows, as far as they are encoded
  * @param behaviour what the rest of the model did with its requests; null where the site names none
- * @param suspect whether it looks drifted, so that what a drift is told by is worth its time
+ * @param suspect whether it looks drifted, so that the sections that describe a drift are worth their time
  */
 record WindowView(
         ClosedWindow window,

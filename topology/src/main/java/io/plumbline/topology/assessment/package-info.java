@@ -9,7 +9,7 @@
  * io.plumbline.topology.assessment.WindowMeter}); deciding takes memory and returns memory ({@link
  * io.plumbline.topology.assessment.SiteDecision}), in microseconds, on the stream thread in the order of the windows.
  * Each section of the report is a {@link io.plumbline.topology.assessment.Measure}: it takes its time before the
- * verdict, and is told once that is known.
+ * verdict, and the report takes it in once the verdict is known.
  *
  * <p>Every drifted window above its threshold sends its row sample; the adapter decides when a refit is due. A request
  * carries the sample and not the window's moment. The refit takes the active subspace from the rows it fits on, so that

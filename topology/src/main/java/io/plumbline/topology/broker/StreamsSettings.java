@@ -179,13 +179,12 @@ public final class StreamsSettings {
                 "16777216",
                 HANDLED_GLOBALLY,
                 "true",
-                // Each stream thread's assignor looks for it among the properties of its consumer, and warns without
-                // it.
+                // Each thread's assignor reads it from its consumer's properties, and warns where it is missing.
                 StreamsConfig.mainConsumerPrefix(HANDLED_GLOBALLY),
                 "true"));
-        // Kafka's defaults are waits of a tenth and half a second, several of which stand between a start and its first
-        // record. A fetch of change-logs that hold nothing lasts as long as it may, and whoever asks where the next
-        // ones end waits behind it. A producer asks again for a coordinator that is not there yet.
+        // By default Kafka waits a tenth and half a second, several times between a start and its first record. A fetch
+        // of change-logs that hold nothing lasts as long as it may, and whoever asks where the next ones end waits
+        // behind it. A producer asks again for a coordinator that is not there yet.
         properties.put(StreamsConfig.restoreConsumerPrefix(ConsumerConfig.FETCH_MAX_WAIT_MS_CONFIG), "20");
         properties.put(StreamsConfig.producerPrefix(ProducerConfig.RETRY_BACKOFF_MS_CONFIG), "20");
         return properties;

@@ -47,7 +47,7 @@ final class TopicClient implements AutoCloseable {
 
     private static final long WAIT_SECONDS = 15;
 
-    /** The time that the client is told too: closing it waits for what it was asked. */
+    /** The time limit of the client too: closing it waits for its open requests. */
     private static final int WAIT_MS = (int) (WAIT_SECONDS * 1_000);
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);

@@ -122,7 +122,7 @@ public final class ActivationStream implements Closeable {
         }
     }
 
-    /** Returns which request of all dumps is being read, counted from 0, those of which no row remains among them. */
+    /** Returns which request of all dumps is being read, from 0; requests without a remaining row count too. */
     long place() {
         return place;
     }
@@ -188,7 +188,7 @@ public final class ActivationStream implements Closeable {
     }
 
     /**
-     * Reads every request of which a row remains, its targets as the explainer's decoder should write them, with a bar
+     * Reads every request that has a row left, its targets as the explainer's decoder should write them, with a bar
      * called {@code task} on a terminal.
      */
     public void forEach(String task, RequestReader reader) throws IOException {

@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
         })
 public final class ConfigCommand implements Callable<Integer> {
 
-    /** The options, of which exactly one is given. */
+    /** The options; exactly one of them is given. */
     static final class What {
         @Option(names = "--print-default", description = "Print the file to start from.")
         boolean printDefault;

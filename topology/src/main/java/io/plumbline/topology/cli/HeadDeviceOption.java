@@ -18,7 +18,7 @@ public final class HeadDeviceOption {
     void requireHead(boolean given) {
         if (!given && device != null) {
             throw new UsageException(
-                    "--device = %s: expected only beside --head; a worker is told its own device".formatted(device));
+                    "--device = %s: expected only beside --head; a worker has its own --device".formatted(device));
         }
     }
 

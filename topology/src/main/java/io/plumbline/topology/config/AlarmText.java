@@ -33,7 +33,7 @@ public final class AlarmText {
         }
         if ((double) alarms * advance.toMillis() >= time.toMillis()) {
             throw new IllegalArgumentException(
-                    "expected fewer alarms than windows, of which there is one every %s: 1 per 30d is usual"
+                    "expected fewer alarms than windows, and a window begins every %s: 1 per 30d is usual"
                             .formatted(DurationText.format(advance)));
         }
         return new AlarmBudget.PerTime(alarms, time);

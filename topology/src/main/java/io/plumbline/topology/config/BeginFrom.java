@@ -6,7 +6,7 @@ import java.time.OffsetDateTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says where a start begins to read a partition of which it has read nothing.
+ * Says where a start begins to read a partition from which it has read nothing yet.
  *
  * @param place the end of the topic at which it begins, or a time
  * @param time event time of the first record that is read, where the place is one

@@ -64,8 +64,7 @@ final class DownstreamReader {
             return new HeadLocation.InFile(reader.path(node, "head", file), device(node));
         }
         if (node.has("device")) {
-            node.problem(
-                    "device", node.text("device", ""), "expected only beside head: a worker is told its own device");
+            node.problem("device", node.text("device", ""), "expected only beside head: a worker has its own --device");
         }
         String worker = node.text("worker", "");
         if (node.has("head")) {

@@ -349,7 +349,7 @@ final class SiteReader {
         try {
             return new HiddenLayers(layers, layer, axes);
         } catch (IllegalArgumentException refused) {
-            node.problem("layer", layer, "expected one of layers, each of which stands there once");
+            node.problem("layer", layer, "expected one of layers, and every layer listed once");
             return null;
         }
     }

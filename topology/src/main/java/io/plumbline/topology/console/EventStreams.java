@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>A stream ends by itself after a minute</b> and the browser takes up the next where it was ({@code
  * Last-Event-ID}), so that passwords are looked at again. A browser that does not read is cut off by the server when
- * nothing moves for ten seconds. One whose place is gone is told {@code reset} and asks for everything anew.
+ * nothing moves for ten seconds. A browser whose place is gone gets {@code reset} and asks for everything anew.
  *
  * <p>Ids are {@code <start of the process>-<number>}: those of the process before a restart are no numbers of this one.
  */

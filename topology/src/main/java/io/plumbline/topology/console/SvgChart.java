@@ -51,7 +51,7 @@ final class SvgChart {
         return this;
     }
 
-    /** @param label what a reader who does not see it is told */
+    /** @param label the text for a reader who does not see the chart */
     void writeTo(Markup page, String label) {
         page.raw("<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"".formatted(WIDTH, height))
                 .text(label)

@@ -189,8 +189,8 @@ public final class MonitorServer implements AutoCloseable {
     }
 
     /**
-     * Returns whether the caller is known; a password that is not needed is still looked at: it decides how much is
-     * told.
+     * Returns whether the caller is known; a password that is not needed is still looked at: it decides how much the
+     * answer shows.
      */
     private boolean isKnown(Request request) {
         boolean isTold = request.getHeaders().contains(HttpHeader.AUTHORIZATION);

@@ -145,7 +145,7 @@ public final class ServerTls {
             try {
                 return KeyFactory.getInstance(algorithm).generatePrivate(bytes);
             } catch (InvalidKeySpecException other) {
-                // The bytes say of which algorithm they are; the next one may read them.
+                // The bytes are a key of another algorithm; the next one may read them.
             } catch (GeneralSecurityException e) {
                 throw new IllegalStateException(e);
             }

@@ -8,8 +8,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Joins and guards listeners of what happens a few times a window, whatever they are told. A listener that passed each
- * call on by hand would drop what a stage learns to report later, since the methods of a listener do nothing by
+ * Joins and guards listeners of what happens a few times a window, whatever their methods are. A listener that passed
+ * on each call by hand would drop what a stage learns to report later, since the methods of a listener do nothing by
  * default. A call by reflection takes a tenth of a microsecond: the stages that every record passes have
  * {@link RecordListeners}.
  */
@@ -21,7 +21,7 @@ public final class Listeners {
      * Returns a listener that hands every call to both of these, one after the other. An exception of the first ends
      * the call.
      *
-     * @param type an interface of which every method returns nothing
+     * @param type an interface whose methods all return nothing
      */
     public static <T> T both(Class<T> type, T first, T second) {
         return proxy(type, (method, arguments) -> {
@@ -32,9 +32,9 @@ public final class Listeners {
     }
 
     /**
-     * Returns a listener of which no exception reaches the stage; an {@link Error} does.
+     * Returns a listener whose exceptions do not reach the stage; an {@link Error} does.
      *
-     * @param type an interface of which every method returns nothing
+     * @param type an interface whose methods all return nothing
      * @param failed told of each exception
      */
     static <T> T guarded(Class<T> type, T listener, Consumer<RuntimeException> failed) {

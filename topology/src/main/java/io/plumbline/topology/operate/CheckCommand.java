@@ -88,7 +88,7 @@ final class CheckCommand implements Callable<Integer> {
     @Spec
     CommandSpec spec;
 
-    /** How many mistakes there are, each of which stops {@code run}, and how many warnings, which stop nothing. */
+    /** The number of mistakes, which each stop {@code run}, and of warnings, which stop nothing. */
     private record Found(int mistakes, int warnings) {
 
         @Override

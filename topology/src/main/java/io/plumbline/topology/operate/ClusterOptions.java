@@ -18,7 +18,7 @@ final class ClusterOptions {
     @ArgGroup(multiplicity = "1")
     Where where;
 
-    /** The two options, of which exactly one is given. */
+    /** The two options; exactly one of them is given. */
     static final class Where {
         @Option(
                 names = "--config",

@@ -91,7 +91,7 @@ final class DecodersListCommand implements Callable<Integer> {
                 fvu(lineage.get("fvu_after")));
     }
 
-    /** Writes an age in the largest unit of which there is at least one. A lineage comes from outside. */
+    /** Writes an age in the largest unit that it holds at least once. A lineage comes from outside. */
     static String age(@Nullable String endMs, Instant now) {
         if (endMs == null || !endMs.matches("\\d{1,15}")) {
             return "-";

@@ -48,7 +48,7 @@ final class TopicsCommand implements Callable<Integer> {
     @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
     Path config;
 
-    /** The options, of which exactly one is given. */
+    /** The options; exactly one of them is given. */
     static final class Task {
         @Option(names = "--create", description = "Make the topics that are missing.")
         boolean create;

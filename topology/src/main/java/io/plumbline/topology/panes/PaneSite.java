@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param dimension width of its target rows
  * @param sampleRows rows sampled of each pane and window
- * @param totalling of which sites request totals and whole requests are kept
+ * @param totalling the sites whose request totals and whole requests are kept
  */
 public record PaneSite(String site, int dimension, int sampleRows, RequestTotalling totalling) {
 

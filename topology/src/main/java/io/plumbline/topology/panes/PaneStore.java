@@ -35,11 +35,11 @@ import org.slf4j.LoggerFactory;
  * restoration writes past the live objects.
  *
  * <p><b>Memory</b> per pane: {@code 4 d (d + 3)} bytes live and once more as tiles in an in-memory inner store (not
- * with RocksDB), plus the row sample and the request totals, likewise.
+ * with RocksDB), plus the row sample and the request totals, both held twice in the same way.
  *
  * <p><b>Written</b> at a commit: of each pane that changed, the tiles that changed, the sampled rows that are new and
- * what was added to the totals of requests. Of a sample of k rows of which m rows each were offered between commits,
- * all n commits together write {@code k (1 + ln n)} rows and not {@code k n}: the i-th adds a share of 1/i of the rows
+ * what was added to the totals of requests. Where m rows are offered to a sample of k rows between any two commits, all
+ * n commits together write {@code k (1 + ln n)} rows and not {@code k n}: the i-th adds a share of 1/i of the rows
  * seen. Stored rows that have left the sample do no harm when read back; when they are most of what is stored the
  * sample is written anew.
  *

@@ -5,7 +5,7 @@ import io.plumbline.requests.RequestTotals;
 import java.util.Map;
 
 /**
- * Says of which sites totals of requests are kept, and of how many requests, and of which sites requests are kept
+ * Names the sites whose requests are totalled, with the number of requests, and the sites whose requests are kept
  * whole. A site that is named in neither pays nothing.
  *
  * @param projections of those sites, to rows of the target space

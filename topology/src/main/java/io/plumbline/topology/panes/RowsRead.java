@@ -23,7 +23,7 @@ public record RowsRead(long in, long afterGrace, long afterIdle, long notConfigu
         long left = in;
         for (long part : new long[] {afterGrace, afterIdle, notConfigured, open}) {
             if (part < 0 || part > left) {
-                throw new IllegalArgumentException("%d rows read of which %d, %d and %d are late and %d open"
+                throw new IllegalArgumentException("%d rows read, against %d, %d and %d late and %d open"
                         .formatted(in, afterGrace, afterIdle, notConfigured, open));
             }
             left -= part;

@@ -105,7 +105,7 @@ public final class SiteClock {
         toldWallMs = wallMs;
     }
 
-    /** Returns the time of which {@link #told} spoke last. */
+    /** Returns the time that {@link #told} got last. */
     public long toldPassedOverMs() {
         return toldPassedOverMs;
     }

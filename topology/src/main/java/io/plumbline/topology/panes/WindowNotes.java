@@ -103,7 +103,7 @@ public final class WindowNotes {
         return coverage;
     }
 
-    /** Returns rows and records by where they came from; those of which nothing was said are not among them. */
+    /** Returns rows and records by where they came from; those without a known origin are not among them. */
     public Map<Origin, Counts> origins() {
         return Collections.unmodifiableMap(origins);
     }

@@ -119,7 +119,7 @@ public record WindowSettings(
 
     /**
      * Returns how many panes of a site wait at most where its windows are composed, when no partition is read farther
-     * ahead of the slowest than {@link #readAhead} says: those of a window, those by which an absent site is told
+     * ahead of the slowest than {@link #readAhead} says: those of a window, those by which an absent site is noticed
      * later, and a few on their way.
      */
     public int leastWaitingPanes(Duration ahead) {

@@ -18,14 +18,14 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The components are groups of keys; in JSON there are no groups.
  *
- * @param header which window of which site it is
+ * @param header the window and its site
  * @param counts records and requests of the window
  * @param judged what the window says about the site
  * @param evidence the statistics that trigger, warn or add up over windows
  * @param inService the decoder in service, and what the window asked the adapter for
  * @param masked the rows that were taken out before everything else
  * @param baseline the baseline that the site is judged by
- * @param sections what else is told of the window, each under its key: {@link Sections}
+ * @param sections what else the report says about the window, each under its key: {@link Sections}
  * @param geometry the numbers of the window, undefined ones as null
  */
 public record WindowReport(

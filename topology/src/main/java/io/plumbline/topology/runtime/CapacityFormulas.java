@@ -262,7 +262,9 @@ final class CapacityFormulas {
                 new Written(
                         config.topics().adaptationRequests() + ", while all sites are drifted", 0, Math.round(drifted)),
                 new Written(
-                        config.adapterApplicationId() + "-request-parts-changelog, likewise", 0, Math.round(drifted)));
+                        config.adapterApplicationId() + "-request-parts-changelog, while all sites are drifted",
+                        0,
+                        Math.round(drifted)));
     }
 
     private static Part part(String what, double bytes) {

@@ -67,12 +67,12 @@ public final class LostThread {
      * transaction it wants to go on with.
      *
      * <p>Or the broker lost a batch before the one it was sent, or has forgotten the producer: another producer begins
-     * anew. Kafka Streams does that by itself where the send is told of it; where the next call on the producer is told
+     * anew. Kafka Streams does that by itself where the send fails with it; where the next call on the producer fails
      * first, the thread is lost.
      *
-     * <p>Or a topic did not take a record, and the next call on the producer was told of it before the send was,
-     * perhaps with another exception for the same batch. Another thread sends the record again, and where the send is
-     * told, the guard of outputs decides whether to go on.
+     * <p>Or a topic did not take a record, and the next call on the producer failed before the send did, perhaps with
+     * another exception for the same batch. Another thread sends the record again, and where the send fails, the guard
+     * of outputs decides whether to go on.
      *
      * <p>Or a partition was taken away while the thread was about to read it from its beginning: with {@code
      * group.protocol=streams} the consumer does both at once and answers with an {@link IllegalStateException}. The

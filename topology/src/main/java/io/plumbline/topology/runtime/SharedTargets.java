@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The sizes of what the target layers of one configured site share: encoders, of which the largest block has all, and
+ * The sizes of what the target layers of one configured site share: the encoders, all of them in the largest block, and
  * the one decoder that is published and swapped for all of them.
  */
 final class SharedTargets {

@@ -46,7 +46,7 @@ public final class WindowStage {
     /**
      * @param dimensions target width of each configured site
      * @param sampleRows rows kept per pane and window for a refit
-     * @param totalling of which sites totals of requests are kept
+     * @param totalling the sites whose request totals are kept
      * @param sourcePartitions partitions of the activations topic: a window waits for all of them
      * @param logConfig topic settings of the change-logs
      * @param watch tells silence of a site from a source that cannot be read

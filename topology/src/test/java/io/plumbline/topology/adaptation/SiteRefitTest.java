@@ -91,7 +91,7 @@ class SiteRefitTest {
                 outcome.report().reason());
     }
 
-    /** Tests 32 requests, 20 of which say the same. */
+    /** Tests 32 requests; 20 of them say the same. */
     @Test
     void copiesOfARequestAreOne() throws IOException {
         Explainer explainer = explainer(1.0);

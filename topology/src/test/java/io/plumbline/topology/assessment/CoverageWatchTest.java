@@ -24,7 +24,7 @@ class CoverageWatchTest {
             assertNull(report(watch, CACHED, CoverageRule.STANDARD).expectedCachedShare());
             watch = watch.after(window == 3 ? Coverage.UNKNOWN : USUAL, 5L);
         }
-        assertEquals(CoverageWatch.LEARNT - 1, watch.windows(), "a window of which nothing is said teaches nothing");
+        assertEquals(CoverageWatch.LEARNT - 1, watch.windows(), "a window without known coverage teaches nothing");
         watch = watch.after(USUAL, 5L).after(CACHED, 5L);
         CoverageReport marked = report(watch, CACHED, CoverageRule.STANDARD);
         assertEquals(0.95, Objects.requireNonNull(marked.expectedDeliveredShare()), 1e-12);

@@ -81,7 +81,7 @@ class SiteJudgeTest extends JudgedWindows {
 
     @Test
     void onFewerEncodedRowsThanCleanWindowsHaveReconstructionIsUndefinedAndSaysWhatToDo() throws IOException {
-        // The window's 128 rows, of which 10 a second may be encoded in 10 s.
+        // The window has 128 rows; 10 rows a second may be encoded, for 10 s.
         WindowReport few = judge(
                         "threshold: {share: 0.6}", "size: 10s", "sample: {rows: 512, encoded_rows_per_second: 10}")
                 .judge(mixed(record -> false), SiteMemory.initial(), null)

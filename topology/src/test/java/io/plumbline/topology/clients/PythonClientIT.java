@@ -50,8 +50,8 @@ class PythonClientIT {
     private static final int TOKENS = 10;
 
     /**
-     * Requests of ten tokens each, of which the first and the last are special, and so long that a window with them
-     * could not be aligned.
+     * Requests of ten tokens each. The first and the last token are special, and so long that a window with them could
+     * not be aligned.
      */
     private static final String MAKE_REQUESTS = """
             import numpy as np, sys

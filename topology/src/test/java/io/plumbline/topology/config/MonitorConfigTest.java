@@ -141,7 +141,7 @@ class MonitorConfigTest {
                 Map.entry("downstream: {head: h, max_megabytes: 4096}", "what one ONNX file holds"),
                 Map.entry("downstream: {head: h, share: 2}", "share"),
                 Map.entry("downstream: {head: h, device: gpu}", "expected cpu, cuda or cuda:N"),
-                Map.entry("downstream: {worker: 'unix:h', device: cuda}", "a worker is told its own device"),
+                Map.entry("downstream: {worker: 'unix:h', device: cuda}", "a worker has its own --device"),
                 Map.entry("downstream: {head: h, gpu: true}", "gpu is not a known key"),
                 Map.entry("warn: [kl], warn_threshold: 1.0", "expected only beside downstream: {head: FILE}"),
                 Map.entry("downstream: {head: h, requests: 3, ablations: 4}", "expected at most requests (3)"),
@@ -384,7 +384,7 @@ class MonitorConfigTest {
                 "threshold: {false_alarms: 1 per 30} | write 30s for seconds",
                 "threshold: {false_alarms: 0 per 1d} | expected 1 or more per positive duration",
                 "threshold: {false_alarms: 1 per 60s} | expected fewer alarms than windows, "
-                        + "of which there is one every 1m",
+                        + "and a window begins every 1m",
                 "threshold: {false_alarm_rate: 2} | threshold.false_alarm_rate = 2: expected a number between 0 and 1",
                 "threshold: {shar: 0.5}       | did you mean share?",
                 "sequential: {statistics: [etaa]} | sequential.statistics = etaa: did you mean eta?",

@@ -32,7 +32,7 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Tests a person's command behind three requests to refit another site of the partition, the first of which runs. */
+/** Tests a person's command behind three requests to refit another site of the partition, while the first one runs. */
 class OvertakingCommandIT {
 
     private static final long END = 1_700_000_010_000L;

@@ -98,7 +98,7 @@ class PaneStoreTest extends StoredPanes {
     }
 
     /**
-     * Tests 24 commits of 40 rows each, of which 16 are kept: what is stored merges to what is live, and stays small.
+     * Tests 24 commits of 40 rows each, for a sample of 16: what is stored merges to what is live, and stays small.
      */
     @Test
     void aSampleIsAppendedToAndWrittenAnewBeforeItIsMostlyHistory() {

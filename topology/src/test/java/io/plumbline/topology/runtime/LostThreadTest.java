@@ -73,7 +73,7 @@ class LostThreadTest {
 
     /**
      * Tests what a broker left behind that lost a batch before the one it was sent: Kafka Streams begins anew by itself
-     * where the send is told of it, and not where the next call on the producer is.
+     * where the send fails with it, and not where the next call on the producer does.
      */
     @Test
     void aBatchOutOfOrderPasses() {

@@ -151,7 +151,7 @@ class HotPathTest {
             double expected = 8.0 * width * (width + 1) / 2 + 4.0 * width * capacity;
             assertTrue(
                     Math.abs(measured - expected) < 0.15 * expected,
-                    "d = %d: %.0f bytes, of which triangle and sample are %.0f".formatted(width, measured, expected));
+                    "d = %d: %.0f bytes; triangle and sample are %.0f".formatted(width, measured, expected));
         }
     }
 

@@ -151,7 +151,7 @@ class MomentRecordsStageTest {
         assertEquals(List.of(DeadLetter.Reason.STRADDLES_PANES), List.copyOf(new TreeSet<>(open.refusals)));
     }
 
-    /** Tests two producers of which one tells of its tokens, and dies before it sends their moment. */
+    /** Tests two producers; one announces its tokens, and dies before it sends their moment. */
     @Test
     void whatAKilledProducerHadOpenIsMissingInTheCoverageOfItsWindow() {
         WindowPipeline open = start("one", settings(10, 10), 2, RowMask.NONE);

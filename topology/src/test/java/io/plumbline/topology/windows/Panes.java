@@ -35,12 +35,12 @@ public final class Panes {
         return new Pane(site("site", width, sampleRows, RequestTotalling.NONE));
     }
 
-    /** Makes a record of rows that are their own request, of which none is masked. */
+    /** Makes a record of rows that are their own request; no row is masked. */
     public static Ingested.Rows rows(String site, long request, ActivationBlob rows, long record) {
         return rows(site, new Ingested.Request(request, null), rows, record);
     }
 
-    /** Makes a record of rows of which none is masked, and which counts as often as it comes. */
+    /** Makes a record without masked rows, which counts as often as it comes. */
     public static Ingested.Rows rows(String site, Ingested.Request request, ActivationBlob rows, long record) {
         RowMask.Kept<ActivationBlob> kept = new RowMask.Kept<>(rows, MaskedRows.NONE);
         return new Ingested.Rows(site, null, ProducerNotes.NONE, record, request, kept, null);

@@ -67,7 +67,7 @@ class RequestTotalsStageTest {
         }
     }
 
-    /** Tests 12 requests of which 6 are kept; each has records in every partition. */
+    /** Tests 12 requests with records in every partition; 6 requests are kept. */
     @ParameterizedTest
     @ValueSource(ints = {1, 2, 5})
     void totalsOfAWindowAreThoseOfItsRowsOverAnyNumberOfPartitions(int partitions) {

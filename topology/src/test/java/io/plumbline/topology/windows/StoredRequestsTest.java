@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 class StoredRequestsTest extends StoredPanes {
 
     /**
-     * Tests 120 commits of some of 30 requests, of which 8 are kept: what is stored merges to what is live, and stays
+     * Tests 120 commits of some of 30 requests, with room for 8: what is stored merges to what is live, and stays
      * small.
      */
     @Test
@@ -142,7 +142,7 @@ class StoredRequestsTest extends StoredPanes {
         assertTrue(next.panes(SITE).get(0L).isComplete(), "it came, though it was not added");
     }
 
-    /** Tests 40 commits of new requests, some of which come twice: what is stored merges to what is live. */
+    /** Tests 40 commits of new requests, and some come twice: what is stored merges to what is live. */
     @Test
     void wholeRequestsAreAppendedToAndReadBack() {
         RequestTotalling keeping = new RequestTotalling(Map.of(), 8, Map.of(SITE, 3));

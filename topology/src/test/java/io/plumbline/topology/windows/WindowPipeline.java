@@ -65,7 +65,7 @@ public final class WindowPipeline implements AutoCloseable {
     /** The most records that a pane of a partition takes. */
     static final int MOST_RECORDS = 200;
 
-    /** The number of requests of which totals are kept, of a pane and of a window. */
+    /** The number of requests whose totals are kept, in a pane and in a window. */
     static final int REQUESTS = 6;
 
     public final List<ClosedWindow> windows = new ArrayList<>();

@@ -11,7 +11,7 @@ import org.apache.kafka.common.protocol.Errors;
  *
  * @param api the kind of request
  * @param act what is done to it
- * @param error what the client is told; for {@link Act#REFUSE} and {@link Act#DENY}
+ * @param error the error that the client gets; for {@link Act#REFUSE} and {@link Act#DENY}
  * @param after so many requests of the kind pass before the first one it is done to
  * @param times to so many requests one after the other
  */
@@ -20,9 +20,9 @@ public record WireFault(
 
     /** The acts on a request. */
     public enum Act {
-        /** The broker never sees it; the client is told an error. */
+        /** The broker never sees it; the client gets an error. */
         REFUSE,
-        /** The broker does it; the client is told an error. */
+        /** The broker does it; the client gets an error. */
         DENY,
         /** The broker does it; the connection ends before the answer. */
         LOSE_ANSWER,

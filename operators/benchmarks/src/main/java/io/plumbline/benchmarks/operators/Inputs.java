@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
 /** Makes the numbers that benchmarks work on, and the answers that are known. */
 final class Inputs {
 
-    /** Rows of a window, of which moments are made. */
+    /** The number of rows in a window; moments are computed from them. */
     private static final int WINDOW = 2048;
 
     private static final int PROBES = 64;

@@ -96,7 +96,7 @@ final class HeadProbe implements BehaviourProbe {
                     break;
                 }
             }
-            // After the figures that windows are judged by, of which a budget that ends should take none.
+            // Ablate last: a budget that ends must not take the figures that windows are judged by.
             ablate(begin, measured, ablations);
         } catch (HeadException failed) {
             return WindowBehaviour.failed(

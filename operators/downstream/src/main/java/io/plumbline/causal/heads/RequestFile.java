@@ -32,8 +32,8 @@ public final class RequestFile implements SiteStudy.Requests, Closeable {
     }
 
     /**
-     * Opens a dump of an explainer's site, of which rows are read and no head is run: a transcoder's residual stream
-     * may be missing.
+     * Opens a dump of an explainer's site to read its rows. No head is run, so a transcoder's residual stream may be
+     * missing.
      *
      * @throws ActivationBatchException when its widths are not the explainer's, or targets are missing or one too many
      */

@@ -18,7 +18,7 @@ import java.util.Deque;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A worker that does as it is told, on each connection. */
+/** A worker that follows the conduct of a test on each connection. */
 final class FakeWorker implements AutoCloseable {
 
     /** Serves one connection. */
