@@ -275,7 +275,9 @@ class SwapModesTest {
         adapt(END + 20_000 + hour);
         assertEquals(Outcome.PUBLISHED, report().outcome());
         command(Verb.ROLL_BACK, 0);
-        assertEquals(Outcome.ROLLED_BACK, report().outcome());
+        report = report();
+        assertEquals(Outcome.ROLLED_BACK, report.outcome());
+        assertEquals("ada rolled back version 3; the trained decoder is in service again", report.reason());
         adapt(END + 5 * hour);
         assertEquals(Outcome.PAUSED, report().outcome(), "from the next window that asks");
         adapt(END + 6 * hour);

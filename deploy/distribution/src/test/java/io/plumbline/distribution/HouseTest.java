@@ -39,7 +39,15 @@ class HouseTest {
     /** A javadoc whose first word leans on something that the reader of an index does not see. */
     private static final Pattern LEANING = Pattern.compile("/\\*\\*\\s+(\\*\\s+)?(The same|"
             + "As|At|By|For|From|In|Of|On|To|With|Without|Until|Unless|Since|Because|If|When|Where|What|Which|Who|Why|"
-            + "Their|Its|It|They|Those|These|Such|Null|Also|Else|So|Likewise)\\b[^\\n]*");
+            + "Their|Its|It|They|Those|These|Such|Null|Also|Else|So)\\b[^\\n]*");
+
+    /** Words that say nothing, and what follows them; divided here, so that this line is not among them. */
+    private static final Pattern EMPTY_WORDS = Pattern.compile(
+            "\\b(of " + "which|(is|are) " + "told|like" + "wise|by the " + "hand of|such as " + "come)\\b.{0,50}",
+            Pattern.CASE_INSENSITIVE);
+
+    /** The end of a line and the mark of a comment at the beginning of the next. */
+    private static final Pattern CONTINUED = Pattern.compile("\\R\\s*(//|\\*(?!/))? *");
 
     /**
      * The packages in the order of their imports: a package uses those before it. The service's own are below
@@ -213,6 +221,16 @@ class HouseTest {
                     .forEach(found -> leaning.add(file.getFileName() + ": " + found.group()));
         }
         assertEquals(List.of(), leaning, "begin with the subject, or with what is returned");
+    }
+
+    @Test
+    void wordsThatSayNothingAreNotUsed() throws IOException {
+        List<String> found = new ArrayList<>();
+        for (Path file : sources()) {
+            String text = CONTINUED.matcher(Files.readString(file)).replaceAll(" ");
+            EMPTY_WORDS.matcher(text).results().forEach(words -> found.add(file.getFileName() + ": " + words.group()));
+        }
+        assertEquals(List.of(), found, "say who does what, or name the thing");
     }
 
     /** Returns every source of the project, tests among them, but for those that a tool wrote. */

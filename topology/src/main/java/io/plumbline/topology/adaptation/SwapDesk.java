@@ -326,8 +326,8 @@ final class SwapDesk {
         if (!standing.adapted()) {
             return rejected("the trained decoder is in service: there is nothing to go back from", state);
         }
-        String reason = "version %d leaves service by the hand of %s; the trained decoder returns"
-                .formatted(standing.version(), command.by());
+        String reason = "%s rolled back version %d; the trained decoder is in service again"
+                .formatted(command.by(), standing.version());
         return trainedReturns(
                 AdaptationReport.plain(site, 0, Outcome.ROLLED_BACK, reason, 0),
                 state.pausedUntil(SwapState.FROM_THE_NEXT_WINDOW),
