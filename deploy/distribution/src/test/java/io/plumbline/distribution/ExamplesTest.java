@@ -24,6 +24,7 @@ class ExamplesTest {
     /** The packages that a program imports; an example says no more about it. */
     private static final List<String> IMPORTS = List.of(
             "io.plumbline.explainer.*",
+            "io.plumbline.explainer.formats.*",
             "io.plumbline.geometry.*",
             "io.plumbline.linalg.*",
             "io.plumbline.moments.*",
