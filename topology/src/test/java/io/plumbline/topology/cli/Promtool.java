@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 /** Runs Prometheus' own tool, as the machine has it. */
 record Promtool(Path program) {
 
-    private static final int PATIENCE_SECONDS = 120;
+    private static final int PATIENCE_SECONDS = 300;
 
     /** The result of a run. */
     record Run(int exitCode, String output) {}
