@@ -1,6 +1,7 @@
 package io.plumbline.client;
 
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.formats.Formats;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import java.util.List;
 
@@ -10,7 +11,7 @@ import java.util.List;
  */
 final class Contents {
 
-    static final List<Class<?>> ROOTS = List.of(DecoderSubscriber.class, Explainer.class);
+    static final List<Class<?>> ROOTS = List.of(DecoderSubscriber.class, Explainer.class, Formats.class);
 
     private Contents() {}
 }
