@@ -14,9 +14,11 @@ import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.faults.ChildJvm;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,7 +64,8 @@ class ChangedSourceIT {
         createTopic();
         Path site = folder.resolve("site");
         WatchedFolder.create(site, broker.bootstrapServers());
-        config = MonitorConfig.parse("""
+        Files.writeString(
+                site.resolve(WatchedFolder.FILE), """
                 application_id: changed
                 kafka:
                   bootstrap.servers: "%s"
@@ -70,13 +73,17 @@ class ChangedSourceIT {
                   # A commit for a topic that is gone waits for so long, and the next start for the transaction.
                   producer.max.block.ms: 5000
                   producer.transaction.timeout.ms: 10000
+                  # The group waits for a monitor that was stopped while it took members in.
+                  monitor.main.consumer.session.timeout.ms: 6000
+                  monitor.main.consumer.heartbeat.interval.ms: 2000
                 window: {size: 10s, grace: 0s, idle_close: 6s, minimum_rows: 64}
                 sample: {rows: 64}
                 state: {directory: state}
                 http: {port: 0}
                 sites:
                   %s: {explainer: explainer, baseline: baseline.safetensors, rank: 4, threshold: {share: 0.6}, adaptation: {mode: observe}}
-                """.formatted(broker.bootstrapServers(), WatchedFolder.SITE), "test", site);
+                """.formatted(broker.bootstrapServers(), WatchedFolder.SITE));
+        config = MonitorConfig.load(site.resolve(WatchedFolder.FILE));
     }
 
     @AfterEach
@@ -85,10 +92,17 @@ class ChangedSourceIT {
         broker.close();
     }
 
-    /** The new topic holds more records than the old one had: those before the old offset would be skipped. */
+    /**
+     * The new topic holds more records than the old one had: those before the old offset would be skipped. The first
+     * monitor is a process: its producers ask for ever for a topic that is gone, and end with it.
+     */
     @Test
     void aTopicMadeAgainStopsTheMonitorAndTheNextOneReadsItFromItsFirstRecord() throws Exception {
-        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+        try (ChildJvm first = ChildJvm.start(
+                folder.resolve("first.log"),
+                FaultedProcess.class,
+                List.of(),
+                List.of(folder.resolve("site").resolve(WatchedFolder.FILE).toString(), Role.MONITOR.name()))) {
             client.sendAll(window(0, 20));
             awaitCommitted(10);
             deleteTopic();
@@ -96,11 +110,9 @@ class ChangedSourceIT {
             for (int window = 10; window < 14; window++) {
                 client.sendAll(window(window, 40));
             }
-            String failure = runtime.awaitFailure(60, TimeUnit.SECONDS);
-            assertTrue(
-                    failure != null
-                            && failure.contains("\"activations\" was deleted and made again while the monitor ran"),
-                    String.valueOf(failure));
+            first.await("the topic was made again", events -> events.stream()
+                    .anyMatch(event -> event.startsWith("failed: ")
+                            && event.contains("\"activations\" was deleted and made again while the monitor ran")));
         }
         try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
             client.await(config.topics().windowReports(), found -> found.size() >= 5);
