@@ -59,7 +59,7 @@ import org.jspecify.annotations.Nullable;
  * candidate is a sum of these, {@code 2 (N + n) d^2} flops for a full-rank rotation and less for others. The winner
  * again, on more rows; only decoders that may win are formed. Immutable; any number of threads.
  */
-public final class CandidateSearch {
+final class CandidateSearch {
 
     /** Types whose rounding moves a dictionary's leading directions by less than 1e-6. */
     private static final Set<DType> ROUNDS_TO_THE_SAME_SPACE = EnumSet.of(DType.F32, DType.F64);

@@ -261,7 +261,7 @@ public final class BaselineBuilder {
     }
 
     /** Returns the number of rows added so far. */
-    public long rows() {
+    long rows() {
         return whole.targets().rows();
     }
 

@@ -8,7 +8,7 @@ package io.plumbline.baseline;
  * @param squaredError {@code sum |x - xhat|^2} over these rows, in squared activations
  * @param spread {@code sum |x - mean x|^2} over these rows, with their own mean, in squared activations
  */
-public record RequestError(long request, long rows, double squaredError, double spread) {
+record RequestError(long request, long rows, double squaredError, double spread) {
 
     /** Returns whether there is a variance that could be left unexplained. */
     boolean varies() {

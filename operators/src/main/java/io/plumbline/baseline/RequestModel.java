@@ -104,7 +104,7 @@ public final class RequestModel {
      *
      * @return empty where the baseline has too few requests whose rows vary
      */
-    public List<RequestScore> scoreErrors(List<RequestError> requests) {
+    List<RequestScore> scoreErrors(List<RequestError> requests) {
         List<RequestScore> scores = new ArrayList<>(requests.size());
         if (reconstructions != null) {
             for (RequestError request : requests) {

@@ -46,13 +46,13 @@ public final class SampledReconstruction {
      * Returns on how many rows of a window reconstruction is measured where nothing else is asked for: on as many as
      * the encoder does in some seconds of one core, {@code 1e11 / (2 d k)}, and on 256 to 2,048.
      */
-    public static int usualRows(Explainer explainer) {
+    static int usualRows(Explainer explainer) {
         double flopsOfRow = 2.0 * explainer.inputWidth() * explainer.decoder().features();
         return (int) Math.max(FEWEST_ROWS, Math.min(MOST_ROWS, FLOPS / flopsOfRow));
     }
 
     /** Returns an empty sample of at most {@code rows} rows. */
-    public static SampledReconstruction ofCapacity(int rows) {
+    static SampledReconstruction ofCapacity(int rows) {
         return new SampledReconstruction(rows);
     }
 
@@ -63,7 +63,7 @@ public final class SampledReconstruction {
      * @param targets its target rows as they came
      * @param reconstructions of them
      */
-    public void add(long request, Matrix targets, Matrix reconstructions) {
+    void add(long request, Matrix targets, Matrix reconstructions) {
         add(request, targets, EncodedErrors.squaredErrors(targets, reconstructions));
     }
 
@@ -81,7 +81,7 @@ public final class SampledReconstruction {
     }
 
     /** Returns the errors on the sampled rows. */
-    public EncodedErrors errors() {
+    EncodedErrors errors() {
         int d = byHash.isEmpty() ? 1 : byHash.firstEntry().getValue().target().length;
         long[] requests = new long[byHash.size()];
         double[] squaredErrors = new double[byHash.size()];

@@ -101,12 +101,12 @@ public record FeatureActivity(
     }
 
     /** Returns the share of the rows in which a feature is active. */
-    public double frequency(int feature) {
+    double frequency(int feature) {
         return (double) activeRows[feature] / rows;
     }
 
     /** Returns the mean of a feature's codes over the rows in which it is active; 0 where there are none. */
-    public double meanActivation(int feature) {
+    double meanActivation(int feature) {
         return activeRows[feature] == 0 ? 0.0 : activation[feature] / activeRows[feature];
     }
 

@@ -128,7 +128,7 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
     }
 
     /** Returns the least number of clean windows with which the budget can be kept. */
-    public int windowsNeeded(AlarmBudget budget) {
+    int windowsNeeded(AlarmBudget budget) {
         double target = target(budget) * ROUNDING;
         int tooFew = 0;
         int enough = MOST_WINDOWS;
@@ -167,7 +167,7 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
     /**
      * Returns the share of clean windows above the c-th largest of K, at most, with {@value #CONFIDENCE} confidence.
      */
-    public double exceedanceAtMost(int cleanWindows, int atOrAbove) {
+    double exceedanceAtMost(int cleanWindows, int atOrAbove) {
         return largest(share -> Beta.regularizedBeta(share, atOrAbove, cleanWindows + 1.0 - atOrAbove) <= CONFIDENCE);
     }
 
@@ -193,7 +193,7 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
     /**
      * Returns the least number of clean windows with which the budget can be kept with {@value #CONFIDENCE} confidence.
      */
-    public int windowsNeededConfidently(AlarmBudget budget) {
+    int windowsNeededConfidently(AlarmBudget budget) {
         double needed = Math.log1p(-CONFIDENCE) / Math.log1p(-allowedExceedance(budget));
         return (int) Math.min(MOST_WINDOWS, Math.ceil(needed));
     }

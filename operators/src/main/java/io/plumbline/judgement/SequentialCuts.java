@@ -20,7 +20,7 @@ import org.apache.commons.math3.distribution.ChiSquaredDistribution;
  *
  * @param cuts from the farthest out
  */
-public record SequentialCuts(List<Cut> cuts) {
+record SequentialCuts(List<Cut> cuts) {
 
     /** The ratio of the clean values above a cut to those above the cut before. */
     private static final int STEP = 4;

@@ -79,7 +79,7 @@ public final class SequentialDetector {
      * value is. It finds a small share of values far out that B clean values alone cannot tell from chance. Its run
      * length holds as far as the tail is no heavier than {@link SequentialCuts} supposes: an alarm is a warning.
      */
-    public SequentialDetector withTailModel() {
+    SequentialDetector withTailModel() {
         return new SequentialDetector(level, true);
     }
 
@@ -146,7 +146,7 @@ public final class SequentialDetector {
      *
      * @param clean B
      */
-    public double smallestShare(int clean) {
+    double smallestShare(int clean) {
         return Math.min(1.0, (Math.log(level) + EXCESS) / clean);
     }
 
@@ -159,7 +159,7 @@ public final class SequentialDetector {
      * Returns whether so many clean values are enough: {@value #REACH} windows of one value each, all above every clean
      * one and the first that are ever seen, bring an alarm.
      */
-    public boolean reaches(int clean) {
+    boolean reaches(int clean) {
         if (clean < 1) {
             return false;
         }

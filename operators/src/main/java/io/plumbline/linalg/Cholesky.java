@@ -72,7 +72,7 @@ public final class Cholesky {
     }
 
     /** The size n of the factored matrix. */
-    public int size() {
+    int size() {
         return size;
     }
 

@@ -136,7 +136,7 @@ public final class RowSample {
      * Leaves out rows whose hashes are above {@code hash}, from now on: of some of them it is not known whether
      * they came.
      */
-    public void limitTo(long hash) {
+    void limitTo(long hash) {
         limit = Math.min(limit, hash);
         byHash.tailMap(limit, false).clear();
     }

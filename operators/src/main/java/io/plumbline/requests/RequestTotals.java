@@ -197,7 +197,7 @@ public final class RequestTotals {
         return byHash.size();
     }
 
-    public int capacity() {
+    int capacity() {
         return capacity;
     }
 

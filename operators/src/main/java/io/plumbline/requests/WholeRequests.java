@@ -218,7 +218,7 @@ public final class WholeRequests {
         return (int) byHash.values().stream().filter(Entry::isSplit).count();
     }
 
-    public int capacity() {
+    int capacity() {
         return capacity;
     }
 

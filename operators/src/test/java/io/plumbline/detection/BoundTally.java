@@ -17,7 +17,7 @@ public final class BoundTally {
     private int certified;
     private int printedBroken;
 
-    public void add(GapAssessment window) {
+    void add(GapAssessment window) {
         windows++;
         violations += window.violatedBounds().size();
         certified += Boolean.TRUE.equals(window.davisKahanCertified()) ? 1 : 0;

@@ -99,7 +99,7 @@ public final class AttributionBench {
     }
 
     /** The two correlations of what a feature writes, as a rival. */
-    public double[] activity() {
+    double[] activity() {
         return new double[] {
             correlation(j -> costs.removable().written()[j], laterResiduals()),
             correlation(j -> costs.removable().written()[j], laterAblations())

@@ -143,7 +143,7 @@ public final class GoldenCase {
     }
 
     /** The largest deviation seen, in words. */
-    public String worst() {
+    String worst() {
         return "%s: largest deviation %.2e of its tolerance, at %s".formatted(name, worst, worstName);
     }
 

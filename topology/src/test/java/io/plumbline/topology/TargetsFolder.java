@@ -105,7 +105,7 @@ public final class TargetsFolder {
     }
 
     /** Returns a record with the rows of all layers; the given layers have drifted. */
-    public static byte[] record(long seed, Set<Integer> drifted) {
+    static byte[] record(long seed, Set<Integer> drifted) {
         SafetensorsWriter writer = SafetensorsWriter.create();
         for (int layer = 0; layer < LAYERS; layer++) {
             Matrix rows = rows(seed, layer, drifted);

@@ -9,6 +9,7 @@ import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
 import io.plumbline.topology.Repository;
+import io.plumbline.topology.cli.Markdown;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,8 +19,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -227,10 +230,19 @@ class HouseTest {
     void wordsThatSayNothingAreNotUsed() throws IOException {
         List<String> found = new ArrayList<>();
         for (Path file : sources()) {
-            String text = CONTINUED.matcher(Files.readString(file)).replaceAll(" ");
-            EMPTY_WORDS.matcher(text).results().forEach(words -> found.add(file.getFileName() + ": " + words.group()));
+            emptyWords(Files.readString(file)).forEach(words -> found.add(file.getFileName() + ": " + words));
+        }
+        for (Markdown page : Markdown.all()) {
+            emptyWords(page.text()).forEach(words -> found.add(page.name() + ": " + words));
         }
         assertEquals(List.of(), found, "say who does what, or name the thing");
+    }
+
+    private static Stream<String> emptyWords(String text) {
+        return EMPTY_WORDS
+                .matcher(CONTINUED.matcher(text).replaceAll(" "))
+                .results()
+                .map(MatchResult::group);
     }
 
     /** Returns every source of the project, tests among them, but for those that a tool wrote. */

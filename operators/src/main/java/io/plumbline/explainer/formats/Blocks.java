@@ -4,6 +4,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerFormatException;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.records.TargetBlock;
 import io.plumbline.wire.DType;
@@ -43,6 +44,16 @@ interface Blocks {
 
     /** Returns the sizes of a block; reads no weights. */
     ExplainerShape shape(int target);
+
+    /** Refuses a decoder with more values than one array holds. */
+    static void requireOneArray(int target, int features, int width) {
+        if ((long) features * width > Integer.MAX_VALUE - 8) {
+            throw new ExplainerFormatException(
+                    ("the decoder of target %d has %d features x %d, more than one array holds; "
+                                    + "watch a lower target layer")
+                            .formatted(target, features, width));
+        }
+    }
 
     /** Reads blocks, which share what is the same of their encoders. */
     List<Block> read(List<Integer> targets);

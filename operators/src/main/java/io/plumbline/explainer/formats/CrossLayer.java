@@ -164,7 +164,8 @@ final class CrossLayer implements Blocks {
                     decoder(target),
                     space(target),
                     new TargetBlock(number, numbers.subList(0, target + 1), crosscoder),
-                    notes(target),
+                    List.of(LayerNumbers.sideBySide(
+                            numbers, target, layers.get(0).encoder().features)),
                     null));
         }
         return blocks;
@@ -218,12 +219,7 @@ final class CrossLayer implements Blocks {
         Blueprint written = layers.get(target).encoder();
         int features = shapeOf(target).features();
         int width = written.targetWidth;
-        if ((long) features * width > Integer.MAX_VALUE - 8) {
-            throw new ExplainerFormatException(
-                    ("the decoder of target %d has %d features x %d, more than one array holds; "
-                                    + "watch a lower target layer")
-                            .formatted(numbers.get(target), features, width));
-        }
+        Blocks.requireOneArray(numbers.get(target), features, width);
         boolean floats = layers.stream()
                 .limit(target + 1L)
                 .allMatch(
@@ -307,16 +303,5 @@ final class CrossLayer implements Blocks {
         return (first.thresholds() ? "jumprelu_" : "")
                 + (first.encoder().skip == null ? "" : "skip_")
                 + (crosscoder ? Explainer.CROSSCODER : ARCHITECTURE);
-    }
-
-    private List<String> notes(int target) {
-        int features = layers.get(0).encoder().features;
-        return List.of(("target layer %d of %s: reads the layers %s side by side; feature j of the s-th of them, "
-                        + "counted from 0, is number %d s + j")
-                .formatted(
-                        numbers.get(target),
-                        LayerNumbers.words(numbers),
-                        LayerNumbers.words(numbers.subList(0, target + 1)),
-                        features));
     }
 }

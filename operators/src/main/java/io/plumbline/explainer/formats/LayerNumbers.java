@@ -65,6 +65,18 @@ final class LayerNumbers {
                 : layers.stream().map(String::valueOf).collect(Collectors.joining(", "));
     }
 
+    /**
+     * Returns the order in which the block of a target numbers its features.
+     *
+     * @param target its place among {@code layers}
+     * @param features of each layer
+     */
+    static String sideBySide(List<Integer> layers, int target, int features) {
+        return ("target layer %d of %s: reads the layers %s side by side; feature j of the s-th of them, "
+                        + "counted from 0, is number %d s + j")
+                .formatted(layers.get(target), words(layers), words(layers.subList(0, target + 1)), features);
+    }
+
     private static String first(Pattern pattern, String text) {
         Matcher matcher = pattern.matcher(text);
         return matcher.find() ? matcher.group(1) : "";

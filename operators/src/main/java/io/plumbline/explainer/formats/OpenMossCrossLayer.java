@@ -4,7 +4,6 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.ExplainerFormatException;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.explainer.LinearLayer;
 import io.plumbline.explainer.SideBySideEncoder;
@@ -128,13 +127,7 @@ final class OpenMossCrossLayer implements Blocks {
                     decoder(target, lengths),
                     DecoderSpace.PLAIN,
                     new TargetBlock(number, numbers.subList(0, target + 1)),
-                    List.of(("target layer %d of %s: reads the layers %s side by side; feature j of the s-th of them, "
-                                    + "counted from 0, is number %d s + j")
-                            .formatted(
-                                    number,
-                                    LayerNumbers.words(numbers),
-                                    LayerNumbers.words(numbers.subList(0, target + 1)),
-                                    layers.features)),
+                    List.of(LayerNumbers.sideBySide(numbers, target, layers.features)),
                     layers.selection == OpenMossLayers.Selection.TOP_K
                             ? "a feature is one of the k largest by the lengths of its decoder rows; "
                                     + "save it with act_fn"
@@ -167,12 +160,7 @@ final class OpenMossCrossLayer implements Blocks {
 
     private Decoder decoder(int target, List<double[]> lengths) {
         int features = (target + 1) * layers.features;
-        if ((long) features * layers.width > Integer.MAX_VALUE - 8) {
-            throw new ExplainerFormatException(
-                    ("the decoder of target %d has %d features x %d, more than one array holds; "
-                                    + "watch a lower target layer")
-                            .formatted(numbers.get(target), features, layers.width));
-        }
+        Blocks.requireOneArray(numbers.get(target), features, layers.width);
         double factor = 1.0 / scaleOut(target);
         double[] bias = WeightTensors.vector(layers.tensors.tensor(decoderBias(target)), layers.width, "d_model");
         OpenMossLayers.multiply(bias, factor);

@@ -193,7 +193,7 @@ public final class TopEigenspace {
     }
 
     /** Products of M with a vector that it took. */
-    public int products() {
+    int products() {
         return products;
     }
 }

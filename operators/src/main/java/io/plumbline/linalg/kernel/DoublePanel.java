@@ -29,26 +29,26 @@ public abstract class DoublePanel {
     }
 
     /** The array that holds a row. */
-    public abstract double[] array(int row);
+    abstract double[] array(int row);
 
     /** Returns where in {@link #array} a column of a row is; {@code column} is the first of a stretch. */
-    public abstract int index(int row, int column);
+    abstract int index(int row, int column);
 
     /** Returns how many columns lie side by side. The last stretch of a row may be shorter. */
-    public final int stretch() {
+    final int stretch() {
         return stretch;
     }
 
-    public final int dimension() {
+    final int dimension() {
         return dimension;
     }
 
     /** Rows that are filled, and so the number of the next one. */
-    public final int rows() {
+    final int rows() {
         return rows;
     }
 
-    public final int capacity() {
+    final int capacity() {
         return capacity;
     }
 

@@ -83,7 +83,7 @@ public abstract class FloatPanel {
         return stretch;
     }
 
-    public final int dimension() {
+    final int dimension() {
         return dimension;
     }
 

@@ -50,11 +50,11 @@ public abstract class PackedFloatMatrix {
         this.columns = columns;
     }
 
-    public final int rows() {
+    final int rows() {
         return rows;
     }
 
-    public final int columns() {
+    final int columns() {
         return columns;
     }
 
@@ -113,5 +113,5 @@ public abstract class PackedFloatMatrix {
     abstract void tiles(MatrixView a, float[] bias, Sink sink);
 
     /** Copies a row of B as it was given. */
-    public abstract void copyRow(int row, float[] target);
+    abstract void copyRow(int row, float[] target);
 }

@@ -73,5 +73,5 @@ public abstract class PackedMatrix {
     public abstract void multiply(MatrixView a, double[] c, int offset, int stride);
 
     /** Copies a row of B as it was given. */
-    public abstract void copyRow(int row, double[] target);
+    abstract void copyRow(int row, double[] target);
 }

@@ -67,7 +67,7 @@ public final class UpdateKernels {
      *
      * @throws IllegalStateException if it cannot be had
      */
-    public static UpdateKernel named(String name) {
+    static UpdateKernel named(String name) {
         return choose(name).kernel();
     }
 

@@ -114,7 +114,7 @@ public final class WindowNotes {
     }
 
     /** Returns whether no producer said anything. */
-    public boolean isEmpty() {
+    boolean isEmpty() {
         return !coverage.isKnown() && origins.isEmpty();
     }
 

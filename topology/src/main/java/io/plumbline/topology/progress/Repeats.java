@@ -35,7 +35,7 @@ public final class Repeats {
     private final Map<TopicPartition, Pass> passes = new ConcurrentHashMap<>();
 
     /** Notes that a record is about to be processed. */
-    public void handed(String topic, int partition, long offset) {
+    void handed(String topic, int partition, long offset) {
         passes.merge(
                 new TopicPartition(topic, partition),
                 new Pass(offset, offset, 0),
@@ -45,13 +45,13 @@ public final class Repeats {
     /**
      * Returns how often the reading began again at {@code committed}, in a row; 0 when what was repeated is behind it.
      */
-    public int at(TopicPartition partition, long committed) {
+    int at(TopicPartition partition, long committed) {
         Pass pass = passes.get(partition);
         return pass == null || pass.from() < committed ? 0 : pass.repeats();
     }
 
     /** Returns whether this process was handed something of the partition at or after the offset. */
-    public boolean reached(TopicPartition partition, long offset) {
+    boolean reached(TopicPartition partition, long offset) {
         Pass pass = passes.get(partition);
         return pass != null && pass.last() >= offset;
     }

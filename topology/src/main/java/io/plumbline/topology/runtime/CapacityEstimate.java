@@ -148,7 +148,7 @@ public record CapacityEstimate(
      * Returns how many panes of a site may wait for a slower partition: as configured, or as many as half of the heap
      * that is left has room for.
      */
-    public static int waitingPanes(MonitorConfig config, int partitions, long heapBytes) {
+    static int waitingPanes(MonitorConfig config, int partitions, long heapBytes) {
         return waitingPanes(config, sizes(config, SiteSizes::requestComponents), partitions, heapBytes);
     }
 

@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
  * Follows the decoders in service from the decoders topic by a subscriber of our own: what the monitor shows is what
  * any other reader gets. Candidates are read when they are asked for.
  */
-public final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, AutoCloseable {
+final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(PublishedDecoders.class);
     private static final Duration CANDIDATE_WAIT = Duration.ofMinutes(2);

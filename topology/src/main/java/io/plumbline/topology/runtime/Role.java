@@ -15,7 +15,7 @@ public enum Role {
         return this != ADAPTER;
     }
 
-    public boolean adapts() {
+    boolean adapts() {
         return this != MONITOR;
     }
 

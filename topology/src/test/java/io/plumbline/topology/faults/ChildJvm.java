@@ -61,7 +61,7 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /** Lets passings of its point count from now on, where it was started with {@link KillPoint#WAITS}. */
-    public void arm() throws IOException {
+    void arm() throws IOException {
         try (OutputStream toChild = process.getOutputStream()) {
             toChild.write('\n');
         }

@@ -109,18 +109,18 @@ public final class FaultCase implements AutoCloseable {
     }
 
     /** Starts a monitor that will kill itself at the n-th passing of a point, see {@link KillPoint}. */
-    public ChildJvm startToBeKilledAt(int instance, String point, int turn) {
+    ChildJvm startToBeKilledAt(int instance, String point, int turn) {
         return start(instance, KillPoint.Fault.KILL.at(point, turn));
     }
 
     /** Kills by SIGKILL; its state is wiped where the setup says so. */
-    public void kill(int instance, ChildJvm child) throws Exception {
+    void kill(int instance, ChildJvm child) throws Exception {
         child.kill();
         killed(instance);
     }
 
     /** Waits until it killed itself. */
-    public void awaitKilled(int instance, ChildJvm child) throws Exception {
+    void awaitKilled(int instance, ChildJvm child) throws Exception {
         child.awaitKilled();
         killed(instance);
     }
@@ -158,7 +158,7 @@ public final class FaultCase implements AutoCloseable {
     }
 
     /** Returns how many windows are committed by now. */
-    public int committedWindows() {
+    int committedWindows() {
         return client.readAll(prefix + "prints").size();
     }
 

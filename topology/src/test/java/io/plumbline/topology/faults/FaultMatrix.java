@@ -55,11 +55,11 @@ public final class FaultMatrix {
                 () -> "rows in = rows in windows + late + dead-lettered: " + line);
     }
 
-    public List<Line> lines() {
+    List<Line> lines() {
         return lines;
     }
 
-    public int windows() {
+    int windows() {
         return lines.stream().mapToInt(Line::found).sum();
     }
 

@@ -24,7 +24,7 @@ public record MonitorSetup(String store, boolean wipe, int threads, String proto
     }
 
     /** Returns properties that let a dead monitor be noticed within seconds. */
-    public Map<String, String> properties() {
+    Map<String, String> properties() {
         Map<String, String> properties = new LinkedHashMap<>(Map.of(
                 "num.stream.threads", Integer.toString(threads),
                 "group.protocol", protocol,

@@ -62,7 +62,7 @@ public final class Traffic implements AutoCloseable {
             return new Shape(4, 24, 2, 1_000, 40);
         }
 
-        public String site(int index) {
+        String site(int index) {
             return "site-" + index;
         }
     }
@@ -184,7 +184,7 @@ public final class Traffic implements AutoCloseable {
      * Sends one record per site and partition that closes every window sent so far. Its own window stays open, and its
      * rows are in no figure.
      */
-    public void closeWindows() throws Exception {
+    void closeWindows() throws Exception {
         long timestampMs = T0 + nextWindow * shape.windowMs();
         for (int i = 0; i < shape.sites(); i++) {
             for (int partition = 0; partition < shape.partitions(); partition++) {
@@ -239,7 +239,7 @@ public final class Traffic implements AutoCloseable {
     }
 
     /** The fingerprint of every window sent so far, by {@code site@start}. */
-    public Map<String, WindowPrint> expected() {
+    Map<String, WindowPrint> expected() {
         Map<String, WindowPrint> expected = new TreeMap<>();
         truth.forEach((key, moment) -> expected.put(
                 key,
@@ -253,15 +253,15 @@ public final class Traffic implements AutoCloseable {
         return expected;
     }
 
-    public long rowsIn() {
+    long rowsIn() {
         return rowsIn;
     }
 
-    public long lateRows() {
+    long lateRows() {
         return lateRows;
     }
 
-    public long badRows() {
+    long badRows() {
         return badRows;
     }
 

@@ -24,7 +24,7 @@ public record Ablation(
     private static final double LEAST_RANGE = 0.1;
 
     /** Returns how many features are removed, in the order of {@link #without}. */
-    public static int[] budgets() {
+    static int[] budgets() {
         return BUDGETS.clone();
     }
 

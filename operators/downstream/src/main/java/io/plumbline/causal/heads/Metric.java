@@ -74,7 +74,7 @@ public enum Metric {
     }
 
     /** Returns the name in JSON. */
-    public String key() {
+    String key() {
         return name().toLowerCase(Locale.ROOT);
     }
 

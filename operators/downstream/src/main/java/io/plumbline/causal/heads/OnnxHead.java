@@ -144,7 +144,7 @@ public final class OnnxHead implements OpenHead {
     }
 
     /** Returns the width of the rows it reads, or -1 where the file leaves it open. */
-    public int width() {
+    int width() {
         return shape.width();
     }
 

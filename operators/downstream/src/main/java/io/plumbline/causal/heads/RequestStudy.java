@@ -105,7 +105,7 @@ public final class RequestStudy {
     }
 
     /** Returns the sums of the sequence metrics with a decoder's reconstruction in place of all rows but the first. */
-    public Sums sequence(Decoder decoder) {
+    Sums sequence(Decoder decoder) {
         Matrix rows = request.targets();
         Matrix patched = patched(explainer, request, codes, decoder);
         Logits logits = head.logits(patched, request.residual());

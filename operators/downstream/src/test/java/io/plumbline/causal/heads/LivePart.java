@@ -75,7 +75,7 @@ public final class LivePart {
     }
 
     /** Returns the trained decoder and every other that the oracle has, by name. */
-    public Map<String, Decoder> decoders() throws IOException {
+    Map<String, Decoder> decoders() throws IOException {
         Explainer explainer = explainer();
         Map<String, Decoder> decoders = new LinkedHashMap<>();
         for (String name : json("oracle.json").path("methods").properties().stream()
@@ -111,7 +111,7 @@ public final class LivePart {
     }
 
     /** Returns a head for targets and residual, made of one for activations: both are what their sum is to it. */
-    public static Head summing(Head activations) {
+    static Head summing(Head activations) {
         return new Head() {
             @Override
             public boolean readsResidual() {
