@@ -224,7 +224,7 @@ public final class MonitorTopology {
 
     private static SiteShape shape(WatchedSite site) {
         return SiteShape.of(
-                        site.site(), site.explainer(), site.baseline().masking().mask())
+                        site.id(), site.explainer(), site.baseline().masking().mask())
                 .with(site.settings().hiddenStates());
     }
 

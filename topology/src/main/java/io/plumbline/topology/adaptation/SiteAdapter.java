@@ -8,7 +8,6 @@ import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.adaptation.TargetsRefit.Block;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WatchedTargets;
-import io.plumbline.topology.ingest.TargetSites;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -60,7 +59,7 @@ record SiteAdapter(
             PublishedCandidates published) {
         SiteRefit refit = refit(site, settings, gate(site, settings.selectBy(), probe));
         return new SiteAdapter(
-                List.of(new Block(site.site(), refit, site.explainer())),
+                List.of(new Block(site.id(), refit, site.explainer())),
                 null,
                 new SwapDesk(site.site(), rules, refit::trained, published),
                 settings,
@@ -71,7 +70,7 @@ record SiteAdapter(
     private static SiteAdapter of(
             WatchedTargets targets, AdaptationSettings settings, SwapRules rules, PublishedCandidates published) {
         List<Block> blocks = targets.blocks().stream()
-                .map(block -> new Block(block.site(), refit(block, settings, null), block.explainer()))
+                .map(block -> new Block(block.id(), refit(block, settings, null), block.explainer()))
                 .toList();
         String sha256 = targets.trained().sha256();
         SwapDesk.Trained returning = (version, lineage) -> {
@@ -122,7 +121,7 @@ record SiteAdapter(
     @Nullable
     Block block(int target) {
         for (Block block : blocks) {
-            if (TargetSites.targetOf(block.site()) == target) {
+            if (Integer.valueOf(target).equals(block.id().target())) {
                 return block;
             }
         }

@@ -8,7 +8,7 @@ import io.plumbline.explainer.JointDecoder;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.AdaptationMessage.Adapt;
 import io.plumbline.topology.assessment.AdaptationMessage.AdaptBlocks;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -35,10 +35,14 @@ final class TargetsRefit {
     private final String parentSha256;
 
     /** One target layer. */
-    record Block(String site, SiteRefit refit, Explainer explainer) {
+    record Block(SiteId id, SiteRefit refit, Explainer explainer) {
+
+        String site() {
+            return id.name();
+        }
 
         String name() {
-            return TargetSites.blockOf(site);
+            return id.block();
         }
     }
 

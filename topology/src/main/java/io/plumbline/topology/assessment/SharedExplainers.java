@@ -1,7 +1,6 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.explainer.Explainer;
-import io.plumbline.topology.ingest.TargetSites;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.List;
@@ -18,10 +17,10 @@ public final class SharedExplainers {
      * @throws IllegalArgumentException saying what is wrong with it
      */
     public Explainer of(SiteSettings settings) throws IOException {
-        String group = TargetSites.groupOf(settings.site());
-        if (group == null) {
+        if (!settings.id().isBlock()) {
             return Explainers.read(settings.explainer(), settings.explainerOptions());
         }
+        String group = settings.id().group();
         List<Explainer> read = blocks.get(group);
         if (read == null) {
             read = Explainers.readBlocks(

@@ -6,6 +6,7 @@ import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.KnownCodes;
 import io.plumbline.judgement.Threshold;
 import io.plumbline.judgement.Verdict;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,10 @@ final class SiteJudge {
         drifted = judgement.report().judged().verdict() == Verdict.DRIFTED;
         site.codes().keep(judgement.codes());
         return judgement;
+    }
+
+    SiteId id() {
+        return site.id();
     }
 
     /** Returns whether the adapter judges refits of this site by what the model does, and so needs whole requests. */

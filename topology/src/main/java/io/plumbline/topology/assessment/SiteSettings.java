@@ -8,7 +8,7 @@ import io.plumbline.judgement.SequentialRule;
 import io.plumbline.judgement.Threshold;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.records.HiddenLayers;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Says what is watched at one site, and when it counts as drifted.
  *
- * @param site the name model servers send their rows under
+ * @param id the site; model servers send their rows under the name of the configured one
  * @param explainer folder of the trained explainer, or its file; {@code none} where records bring reconstructions
  * @param explainerOptions facts about it that are in none of its files
  * @param baseline file written by {@code plumbline baseline}
@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  *     one before its return is asked for; null: never
  */
 public record SiteSettings(
-        String site,
+        SiteId id,
         Path explainer,
         ExplainerOptions explainerOptions,
         Path baseline,
@@ -73,14 +73,18 @@ public record SiteSettings(
         warn = List.copyOf(warn);
         if (rank < 1 || cooldown.isNegative() || minimumRows < rank) {
             throw new IllegalArgumentException("site %s: rank %d, cooldown %s and at least %d rows do not fit together"
-                    .formatted(site, rank, cooldown, minimumRows));
+                    .formatted(site(), rank, cooldown, minimumRows));
         }
     }
 
-    /** Returns the settings of one target layer's block, whose baseline lies in the folder of all. */
-    public SiteSettings ofTarget(int target) {
+    /** Returns the settings of this site or of one of its blocks, whose baseline lies in the folder of all. */
+    public SiteSettings of(SiteId watched) {
+        Integer target = watched.target();
+        if (target == null) {
+            return this;
+        }
         return new SiteSettings(
-                TargetSites.site(site, target),
+                watched,
                 explainer,
                 explainerOptions.ofTarget(target),
                 baseline.resolve("targets.%d.safetensors".formatted(target)),
@@ -103,6 +107,11 @@ public record SiteSettings(
                 downstream,
                 adapts,
                 rollback);
+    }
+
+    /** Returns the name in keys, reports and metrics. */
+    public String site() {
+        return id.name();
     }
 
     /** Returns whether there is an explainer to read; where not, records bring reconstructions. */

@@ -2,6 +2,7 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.report.BlockStanding;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.TargetsReport;
@@ -50,8 +51,9 @@ final class TargetsAssessor {
      * @param asked the rows that the block asks to be refitted with; null where it does not ask
      * @param reverts whether it asks for the trained decoder
      */
-    boolean take(String group, WindowReport report, @Nullable BlockRows asked, boolean reverts, long timestampMs) {
-        TargetsMemory memory = TargetsMemory.decode(memories.get(group)).with(report, asked, reverts);
+    boolean take(SiteId id, WindowReport report, @Nullable BlockRows asked, boolean reverts, long timestampMs) {
+        String group = id.group();
+        TargetsMemory memory = TargetsMemory.decode(memories.get(group)).with(id, report, asked, reverts);
         TargetsMemory.Window window = memory.of(report.header().windowStartMs());
         if (window.standings().size() < measurement.blocks(group)) {
             memories.put(group, memory.encode());

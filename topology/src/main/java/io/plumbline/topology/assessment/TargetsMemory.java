@@ -1,7 +1,7 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.report.BlockStanding;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.WindowReport;
@@ -55,10 +55,10 @@ record TargetsMemory(Map<Long, Window> windows) {
      * @param asked the rows that the block asks to be refitted with; null where it does not ask
      * @param reverts whether it asks for the trained decoder
      */
-    TargetsMemory with(WindowReport report, @Nullable BlockRows asked, boolean reverts) {
+    TargetsMemory with(SiteId id, WindowReport report, @Nullable BlockRows asked, boolean reverts) {
         TreeMap<Long, Window> after = new TreeMap<>(windows);
         Window before = of(report.header().windowStartMs());
-        String block = TargetSites.blockOf(report.header().site());
+        String block = id.block();
         BlockStanding standing = new BlockStanding(
                 block,
                 report.judged().verdict(),

@@ -10,6 +10,7 @@ import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.requests.RequestProjection;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.util.Collection;
@@ -203,6 +204,10 @@ public record WatchedSite(
     /** Returns how many values of a row are summed: its target, and its error where reconstructions are given. */
     public int summedWidth() {
         return (explainer.isGiven() ? 2 : 1) * explainer.targetWidth();
+    }
+
+    public SiteId id() {
+        return settings.id();
     }
 
     public String site() {

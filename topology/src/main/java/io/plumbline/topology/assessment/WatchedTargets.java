@@ -2,7 +2,6 @@ package io.plumbline.topology.assessment;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.JointDecoder;
-import io.plumbline.topology.ingest.TargetSites;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,9 +20,9 @@ public record WatchedTargets(String site, List<WatchedSite> blocks, JointDecoder
     public static Map<String, WatchedTargets> of(Map<String, WatchedSite> sites) {
         Map<String, List<WatchedSite>> groups = new LinkedHashMap<>();
         sites.values().forEach(block -> {
-            String group = TargetSites.groupOf(block.site());
-            if (group != null && block.settings().adapts()) {
-                groups.computeIfAbsent(group, name -> new ArrayList<>()).add(block);
+            if (block.id().isBlock() && block.settings().adapts()) {
+                groups.computeIfAbsent(block.id().group(), name -> new ArrayList<>())
+                        .add(block);
             }
         });
         Map<String, WatchedTargets> targets = new LinkedHashMap<>();
@@ -46,7 +45,7 @@ public record WatchedTargets(String site, List<WatchedSite> blocks, JointDecoder
     /** Returns the sites whose decoders are swapped by themselves. */
     public static Map<String, WatchedSite> others(Map<String, WatchedSite> sites) {
         Map<String, WatchedSite> others = new LinkedHashMap<>(sites);
-        others.values().removeIf(site -> TargetSites.groupOf(site.site()) != null);
+        others.values().removeIf(site -> site.id().isBlock());
         return others;
     }
 }

@@ -10,7 +10,7 @@ import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.report.DownstreamReport;
@@ -124,16 +124,16 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(WindowReport.ACCOUNT_HEADER, Json.bytes(window.account()));
         context.forward(report, reports);
-        BlockRows asked = ask(window, before, judgement, judge.sendsRequests(), record.timestamp());
+        BlockRows asked = ask(window, before, judgement, judge, record.timestamp());
         WindowBehaviour behaviour = measured.view().behaviour();
         if (behaviour != null) {
             listener.onDownstream(window.site(), behaviour.nanoseconds());
         }
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
-        String group = TargetSites.groupOf(window.site());
-        if (group != null
-                && targets.take(group, judgement.report(), asked, judgement.ask() == Ask.REVERT, record.timestamp())) {
-            judged.add(group);
+        SiteId id = judge.id();
+        if (id.isBlock()
+                && targets.take(id, judgement.report(), asked, judgement.ask() == Ask.REVERT, record.timestamp())) {
+            judged.add(id.group());
         }
     }
 
@@ -183,10 +183,10 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
 
     /** Returns the rows of a block of a site with several targets that asks for a refit, which all ask for together. */
     private @Nullable BlockRows ask(
-            ClosedWindow window, SiteMemory before, Judgement judgement, boolean sendsRequests, long timestampMs) {
+            ClosedWindow window, SiteMemory before, Judgement judgement, SiteJudge judge, long timestampMs) {
         Ask ask = judgement.ask();
-        String group = TargetSites.groupOf(window.site());
-        if (ask == Ask.REVERT && group == null) {
+        Integer target = judge.id().target();
+        if (ask == Ask.REVERT && target == null) {
             forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
         }
         if (ask == Ask.ROLL_BACK) {
@@ -204,7 +204,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                             .orElse(Double.NaN),
                     klActive(judgement.report().section(Sections.DOWNSTREAM)),
                     judgement.report().geometry().value(Statistic.KL).orElse(Double.NaN));
-            forward(TargetSites.configured(window.site()), request.encode(), timestampMs, requests);
+            forward(judge.id().group(), request.encode(), timestampMs, requests);
         }
         if (ask == Ask.ADAPT) {
             List<byte[]> parts = window.sample().encodeWithout(sent(window, before), RowSample.RECORD_PART_BYTES);
@@ -212,14 +212,11 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                 byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
                 forward(window.site(), part, timestampMs, requests);
             }
-            if (group != null) {
+            if (target != null) {
                 return new BlockRows(
-                        TargetSites.targetOf(window.site()),
-                        window.moment().rows(),
-                        window.sample().capacity(),
-                        parts.size());
+                        target, window.moment().rows(), window.sample().capacity(), parts.size());
             }
-            if (sendsRequests) {
+            if (judge.sendsRequests()) {
                 sendRequests(window, timestampMs);
             }
             AdaptationMessage request = new AdaptationMessage.Adapt(

@@ -1,7 +1,6 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.causal.BehaviourProbe;
-import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.WindowWork;
 import java.util.Map;
@@ -16,6 +15,7 @@ import org.jspecify.annotations.Nullable;
 public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
 
     private final Map<String, SiteJudge> judges;
+    private final Map<String, Long> blocks;
     private final ActiveDecoders activeDecoders;
 
     /** @param probes run the rest of the model of the sites that name it */
@@ -24,6 +24,8 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
         this.judges = sites.entrySet().stream()
                 .collect(Collectors.toUnmodifiableMap(
                         Map.Entry::getKey, entry -> new SiteJudge(entry.getValue(), probes.get(entry.getKey()))));
+        this.blocks = sites.values().stream()
+                .collect(Collectors.groupingBy(site -> site.id().group(), Collectors.counting()));
         this.activeDecoders = activeDecoders;
     }
 
@@ -36,9 +38,7 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
 
     /** Returns how many blocks of a site with several targets are watched. */
     long blocks(String group) {
-        return judges.keySet().stream()
-                .filter(site -> group.equals(TargetSites.groupOf(site)))
-                .count();
+        return blocks.getOrDefault(group, 0L);
     }
 
     @Nullable

@@ -26,7 +26,7 @@ import io.plumbline.topology.assessment.SharedExplainers;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderEmitter;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -239,7 +239,7 @@ public final class ConfigCheck {
                 .forEach((name, settings) -> sites.add(site(
                         settings,
                         explainers,
-                        config.adaptationOf(name),
+                        config.adaptationOf(settings),
                         config.limits().width())));
         return withSizesOfTargets(sites, config);
     }
@@ -248,14 +248,16 @@ public final class ConfigCheck {
     private static List<Site> withSizesOfTargets(List<Site> sites, MonitorConfig config) {
         Map<String, List<Site>> groups = new LinkedHashMap<>();
         for (Site site : sites) {
-            String group = TargetSites.groupOf(site.settings().site());
-            if (group != null && config.adaptationOf(group) != null && site.explainer() != null) {
-                groups.computeIfAbsent(group, name -> new ArrayList<>()).add(site);
+            SiteId id = site.settings().id();
+            if (id.isBlock() && config.adaptationOf(site.settings()) != null && site.explainer() != null) {
+                groups.computeIfAbsent(id.group(), name -> new ArrayList<>()).add(site);
             }
         }
         List<Site> checked = new ArrayList<>(sites);
-        groups.forEach((group, blocks) -> {
-            DType dtype = Objects.requireNonNull(config.adaptationOf(group)).dtype();
+        groups.values().forEach(blocks -> {
+            Site first = blocks.get(0);
+            DType dtype = Objects.requireNonNull(config.adaptationOf(first.settings()))
+                    .dtype();
             String refusal = TargetsSize.refusal(
                     blocks.stream()
                             .map(block -> Objects.requireNonNull(block.explainer()))
@@ -263,7 +265,6 @@ public final class ConfigCheck {
                             .toList(),
                     dtype);
             if (refusal != null) {
-                Site first = blocks.get(0);
                 List<String> problems = new ArrayList<>(first.problems());
                 problems.add(refusal);
                 checked.set(

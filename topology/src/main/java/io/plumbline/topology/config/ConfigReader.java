@@ -9,7 +9,7 @@ import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.Syntax;
@@ -118,6 +118,7 @@ final class ConfigReader {
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
         Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
         Map<String, SwapRules> swapRules = new LinkedHashMap<>();
+        Set<String> named = new HashSet<>();
         root.child("sites").children().forEach((site, node) -> {
             if (site.isBlank() || site.contains("#")) {
                 problems.add(
@@ -128,7 +129,7 @@ final class ConfigReader {
                 problems.add("sites.\"%s\": expected a name without control characters, which would reach terminals"
                         .formatted(site.replaceAll("\\p{Cntrl}", "?")));
             }
-            if (TargetSites.groupOf(site) != null) {
+            if (SiteId.parse(site).isBlock()) {
                 problems.add(("sites.\"%s\": expected another name: such names are those of the targets of a site, "
                                 + "which it lists under targets")
                         .formatted(site));
@@ -141,28 +142,22 @@ final class ConfigReader {
             if (read != null) {
                 SiteReader.requireModel(adaptationNode, adaptation, read);
             }
-            List<Integer> targets = TargetsReader.read(node);
-            List<String> watched = targets.isEmpty()
-                    ? List.of(site)
-                    : targets.stream()
-                            .map(target -> TargetSites.site(site, target))
-                            .toList();
             if (swaps.adapts()) {
                 // Of all targets at once, whose decoders are swapped together.
                 adaptations.put(site, adaptation);
                 swapRules.put(site, swaps);
             }
-            for (int i = 0; i < watched.size(); i++) {
-                swapRules.put(watched.get(i), swaps);
+            // A site with several targets has reports of its own beside those of its targets.
+            named.add(site);
+            for (SiteId watched : TargetsReader.read(site, node)) {
+                named.add(watched.name());
+                swapRules.put(watched.name(), swaps);
                 if (read != null) {
-                    settings.put(watched.get(i), targets.isEmpty() ? read : read.ofTarget(targets.get(i)));
+                    settings.put(watched.name(), read.of(watched));
                 }
             }
             node.refuseUnknownKeys();
         });
-        Set<String> named = new HashSet<>();
-        // A site with several targets has reports of its own beside those of its targets.
-        swapRules.keySet().forEach(site -> named.addAll(List.of(site, TargetSites.configured(site))));
         if (named.size() > limits.sites()) {
             root.problem("sites", "names %d sites, limits.sites allows %d".formatted(named.size(), limits.sites()));
         }

@@ -4,7 +4,6 @@ import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
-import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.Printable;
@@ -104,8 +103,8 @@ public record MonitorConfig(
     }
 
     /** Returns how a watched site adapts, which for the block of a target is as all of them; null where it does not. */
-    public @Nullable AdaptationSettings adaptationOf(String site) {
-        return adaptations.get(TargetSites.configured(site));
+    public @Nullable AdaptationSettings adaptationOf(SiteSettings site) {
+        return adaptations.get(site.id().group());
     }
 
     /**

@@ -27,6 +27,7 @@ import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.FeatureSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Origin;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.DType;
 import java.nio.file.Path;
@@ -144,7 +145,7 @@ final class SiteReader {
             return null;
         }
         return new SiteSettings(
-                site,
+                new SiteId(site, null),
                 given ? Path.of(GivenReconstructions.NAME) : reader.path(node, "explainer", explainer),
                 options,
                 reader.path(node, "baseline", baseline),

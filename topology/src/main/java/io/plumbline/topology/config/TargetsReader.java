@@ -1,6 +1,7 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.explainer.GivenReconstructions;
+import io.plumbline.topology.ingest.SiteId;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -15,13 +16,13 @@ final class TargetsReader {
     private TargetsReader() {}
 
     /**
-     * Returns the layers in the order of the file; none for a site with one target.
+     * Returns the blocks of a configured site in the order of the file; the site itself where it lists no targets.
      *
      * @param node the site's
      */
-    static List<Integer> read(ConfigNode node) {
+    static List<SiteId> read(String site, ConfigNode node) {
         if (!node.has("targets")) {
-            return List.of();
+            return List.of(new SiteId(site, null));
         }
         List<Integer> targets = new ArrayList<>();
         for (String text : node.texts("targets")) {
@@ -49,6 +50,6 @@ final class TargetsReader {
                 node.problem(key, "expected only at a site with one target, without targets");
             }
         }
-        return targets;
+        return targets.stream().map(target -> new SiteId(site, target)).toList();
     }
 }

@@ -1,9 +1,9 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.broker.Grant;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
-import io.plumbline.topology.ingest.TargetSites;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -44,9 +44,10 @@ record Commands(
 
     /** Returns the option that lists the target layers of a site with several, as the configuration does. */
     private static String targets(MonitorConfig config, String site) {
-        String layers = config.sites().keySet().stream()
-                .filter(block -> site.equals(TargetSites.groupOf(block)))
-                .map(block -> Integer.toString(TargetSites.targetOf(block)))
+        String layers = config.sites().values().stream()
+                .map(SiteSettings::id)
+                .filter(id -> id.isBlock() && id.group().equals(site))
+                .map(id -> String.valueOf(id.target()))
                 .collect(Collectors.joining(","));
         return layers.isEmpty() ? "" : " --targets " + layers;
     }

@@ -3,7 +3,7 @@ package io.plumbline.topology.console;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.emission.DecoderManifest;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.report.WindowReport;
 import java.util.Collection;
@@ -48,7 +48,7 @@ final class ConsoleModel {
         this.events = events;
         inOrder = List.copyOf(sites);
         sites.forEach(site -> this.sites.put(site, SiteHistory.of(site)));
-        sites.forEach(site -> this.sites.computeIfAbsent(TargetSites.configured(site), SiteHistory::of));
+        sites.forEach(site -> this.sites.computeIfAbsent(SiteId.parse(site).group(), SiteHistory::of));
     }
 
     /** The sites of the configuration, in its order. */
@@ -60,7 +60,7 @@ final class ConsoleModel {
 
     /** The site whose decoder serves this one: all target layers of a site with several are swapped as one. */
     SiteHistory swappedAs(SiteHistory site) {
-        String configured = TargetSites.configured(site.site());
+        String configured = SiteId.parse(site.site()).group();
         return sites.getOrDefault(configured, SiteHistory.of(configured));
     }
 
@@ -139,7 +139,7 @@ final class ConsoleModel {
     private void tellOf(String site, String what) {
         inOrder.stream()
                 .filter(shown ->
-                        shown.equals(site) || TargetSites.configured(shown).equals(site))
+                        shown.equals(site) || SiteId.parse(shown).group().equals(site))
                 .forEach(shown -> tell("site", new SiteEvent(shown, what)));
     }
 

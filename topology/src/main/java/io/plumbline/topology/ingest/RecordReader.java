@@ -64,9 +64,9 @@ public final class RecordReader {
         Map<String, List<SiteShape>> named = new TreeMap<>();
         new TreeMap<>(shapes).forEach((site, shape) -> {
             named.computeIfAbsent(site, name -> new ArrayList<>()).add(shape);
-            String group = TargetSites.groupOf(site);
-            if (group != null && shape.block() != null) {
-                named.computeIfAbsent(group, name -> new ArrayList<>()).add(shape);
+            if (shape.id().isBlock()) {
+                named.computeIfAbsent(shape.id().group(), name -> new ArrayList<>())
+                        .add(shape);
             }
         });
         return Map.copyOf(named);

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * @param block the target layer of a site with several, whose rows lie in tensors of their own; null for any other site
  */
 public record SiteShape(
-        String site,
+        SiteId id,
         int inputWidth,
         int targetWidth,
         boolean transcoder,
@@ -35,9 +35,9 @@ public record SiteShape(
         @Nullable TargetBlock block) {
 
     /** The shape of an explainer's site. */
-    public static SiteShape of(String site, Explainer explainer, RowMask mask) {
+    public static SiteShape of(SiteId id, Explainer explainer, RowMask mask) {
         return new SiteShape(
-                site,
+                id,
                 explainer.inputWidth(),
                 explainer.targetWidth(),
                 explainer.isTranscoder(),
@@ -53,23 +53,38 @@ public record SiteShape(
     /** Returns this shape of a site whose requests are kept whole, or not. */
     public SiteShape keepingRequests(boolean kept) {
         return new SiteShape(
-                site, inputWidth, targetWidth, transcoder, space, given, features, mask, kept, layers, block);
+                id, inputWidth, targetWidth, transcoder, space, given, features, mask, kept, layers, block);
     }
 
     /** Returns this shape for records with the hidden states of several layers. */
     public SiteShape with(@Nullable HiddenLayers stacked) {
         return new SiteShape(
-                site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, stacked, block);
+                id, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, stacked, block);
     }
 
     /** Returns this shape for records with the rows of several layers. */
     public SiteShape ofBlock(@Nullable TargetBlock target) {
         return new SiteShape(
-                site, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, layers, target);
+                id, inputWidth, targetWidth, transcoder, space, given, features, mask, whole, layers, target);
     }
 
     /** Makes the shape of a site whose targets are summed as they come, and whose records are of its layer alone. */
     public SiteShape(String site, int inputWidth, int targetWidth, boolean transcoder, RowMask mask) {
-        this(site, inputWidth, targetWidth, transcoder, DecoderSpace.PLAIN, false, 0, mask, false, null, null);
+        this(
+                SiteId.parse(site),
+                inputWidth,
+                targetWidth,
+                transcoder,
+                DecoderSpace.PLAIN,
+                false,
+                0,
+                mask,
+                false,
+                null,
+                null);
+    }
+
+    public String site() {
+        return id.name();
     }
 }

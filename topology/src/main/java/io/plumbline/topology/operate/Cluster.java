@@ -3,7 +3,6 @@ package io.plumbline.topology.operate;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
-import io.plumbline.topology.ingest.TargetSites;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -51,8 +50,8 @@ record Cluster(
 
     /** Returns the configured names of the sites that do not adapt: one with several targets counts once. */
     private static Set<String> observed(MonitorConfig config) {
-        Set<String> sites = config.sites().keySet().stream()
-                .map(TargetSites::configured)
+        Set<String> sites = config.sites().values().stream()
+                .map(site -> site.id().group())
                 .collect(Collectors.toCollection(TreeSet::new));
         sites.removeAll(config.adaptations().keySet());
         return sites;

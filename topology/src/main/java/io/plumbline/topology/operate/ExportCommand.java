@@ -5,7 +5,6 @@ import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.metrics.MetricHistory;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.AtomicFile;
@@ -91,9 +90,11 @@ final class ExportCommand implements Callable<Integer> {
     /** Returns the sites that were asked for, and the target layers of those with several. */
     private List<String> withTargets(MonitorConfig monitor) {
         List<String> chosen = new ArrayList<>(sites);
-        monitor.sites().keySet().stream()
-                .filter(site -> !sites.contains(site) && sites.contains(TargetSites.configured(site)))
-                .forEach(chosen::add);
+        monitor.sites().forEach((name, site) -> {
+            if (!sites.contains(name) && sites.contains(site.id().group())) {
+                chosen.add(name);
+            }
+        });
         return chosen;
     }
 }

@@ -78,7 +78,7 @@ public record CapacityEstimate(
 
     private static List<SiteSizes> sizes(MonitorConfig config, ToIntFunction<SiteSettings> requestComponents) {
         return config.sites().values().stream()
-                .map(site -> SiteSizes.of(site, config.adaptationOf(site.site()), requestComponents.applyAsInt(site)))
+                .map(site -> SiteSizes.of(site, config.adaptationOf(site), requestComponents.applyAsInt(site)))
                 .flatMap(Optional::stream)
                 .toList();
     }

@@ -101,7 +101,7 @@ final class CapacityFormulas {
             waiting += waitingRows(site) + site.waitingRequests();
             stored += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
             whole += site.whole();
-            explainers += decoder(site) + (site.group() == null ? site.encoder(region) : 0);
+            explainers += decoder(site) + (site.id().isBlock() ? 0 : site.encoder(region));
             geometry += moment(site)
                     + 5 * region.array(site.squared())
                     + 3 * region.array((double) site.shape().targetWidth() * site.rank())

@@ -29,10 +29,9 @@ final class SharedTargets {
     SharedTargets(List<SiteSizes> sites, HeapRegion region) {
         this.region = region;
         for (SiteSizes site : sites) {
-            String group = site.group();
-            if (group != null) {
-                Shared before = groups.getOrDefault(group, new Shared(0, 0, 0, 0, false));
-                groups.put(group, before.with(site, region));
+            if (site.id().isBlock()) {
+                Shared before = groups.getOrDefault(site.id().group(), new Shared(0, 0, 0, 0, false));
+                groups.put(site.id().group(), before.with(site, region));
             }
         }
     }

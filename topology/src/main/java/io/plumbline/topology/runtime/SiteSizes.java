@@ -12,7 +12,7 @@ import io.plumbline.requests.WaitingRequests;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.ConfigCheck;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Optional;
@@ -21,15 +21,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * The sizes of one site, in bytes where nothing else is said.
  *
- * @param group the configured site whose target layer this is, with which it shares encoder and decoder; null where the
- *     site is configured itself
+ * @param id the site; the blocks of a configured one share encoder and decoder
  * @param pooledRows the most rows that the adapter pools
  * @param requestComponents directions along which requests are totalled; 0: they are not
  * @param wholeRequests requests of a window that are kept whole; 0 where no rest of a model is run
  * @param judged whether refits are judged by that
  */
 record SiteSizes(
-        @Nullable String group,
+        SiteId id,
         ExplainerShape shape,
         int rank,
         boolean adapts,
@@ -84,7 +83,7 @@ record SiteSizes(
         try {
             return Files.exists(settings.hasExplainer() ? settings.explainer() : settings.baseline())
                     ? Optional.of(new SiteSizes(
-                            TargetSites.groupOf(settings.site()),
+                            settings.id(),
                             shape(settings),
                             settings.rank(),
                             settings.adapts(),

@@ -1,6 +1,6 @@
 package io.plumbline.topology.windows;
 
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import java.nio.charset.StandardCharsets;
 import java.util.Optional;
 import java.util.Set;
@@ -17,8 +17,8 @@ public final class GroupPartitioner implements StreamPartitioner<byte[], byte[]>
     @Override
     @SuppressWarnings("removal")
     public Optional<Set<Integer>> partitions(String topic, byte[] key, byte[] value, int partitions) {
-        String group = TargetSites.groupOf(new String(key, StandardCharsets.UTF_8));
-        byte[] together = group == null ? key : group.getBytes(StandardCharsets.UTF_8);
+        SiteId site = SiteId.parse(new String(key, StandardCharsets.UTF_8));
+        byte[] together = site.isBlock() ? site.group().getBytes(StandardCharsets.UTF_8) : key;
         return Optional.of(Set.of(Utils.toPositive(Utils.murmur2(together)) % partitions));
     }
 }
