@@ -63,13 +63,16 @@ public final class JointDecoder {
     }
 
     /**
-     * Returns the one decoder.
+     * Returns the one decoder; that of a single block itself.
      *
      * @param decoders one for each block, of its shape
      * @throws IllegalArgumentException for others, and where there are 2^31 weights or more
      */
     public Decoder join(List<Decoder> decoders) {
         requireShapes(decoders);
+        if (blocks.size() == 1) {
+            return decoders.get(0);
+        }
         if ((long) features * dimension > Integer.MAX_VALUE - 8) {
             throw new IllegalArgumentException(
                     "a decoder of %d features x %d columns of all targets has more than 2^31 weights"
@@ -128,6 +131,9 @@ public final class JointDecoder {
         if (joint.features() != features || joint.dimension() != dimension) {
             throw new IllegalArgumentException(
                     "%s: expected %d features x %d, the columns of all targets".formatted(joint, features, dimension));
+        }
+        if (blocks.size() == 1) {
+            return List.of(joint);
         }
         List<Decoder> split = new ArrayList<>();
         for (Shape block : blocks) {

@@ -2,6 +2,7 @@ package io.plumbline.explainer;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -43,6 +44,15 @@ class JointDecoderTest {
         Decoder joint = JointDecoder.of(mixed).join(mixed);
         assertTrue(!joint.weights().areFloats());
         assertEquals(mixed, JointDecoder.of(mixed).split(joint));
+    }
+
+    @Test
+    void theDecoderOfASingleBlockIsItself() {
+        List<Decoder> one = BLOCKS.subList(0, 1);
+        JointDecoder joint = JointDecoder.of(one);
+        assertSame(one.get(0), joint.join(one));
+        assertSame(one.get(0), joint.split(one.get(0)).get(0));
+        assertThrows(IllegalArgumentException.class, () -> joint.split(BLOCKS.get(1)));
     }
 
     @Test

@@ -43,8 +43,14 @@ final class AdapterRequests {
         for (int index = 0; index < parts.size(); index++) {
             messages.add(new AdaptationMessage.SamplePart(endMs, index, parts.get(index)));
         }
-        messages.add(new AdaptationMessage.Adapt(endMs, START, sample.size(), sample.capacity(), parts.size()));
+        messages.add(adapt(endMs, sample.size(), sample.capacity(), parts.size()));
         return messages;
+    }
+
+    /** Returns the request of a site with one target alone. */
+    static AdaptationMessage adapt(long endMs, int rows, int capacity, int parts) {
+        return new AdaptationMessage.Adapt(
+                endMs, START, List.of(new AdaptationMessage.BlockRows(null, rows, capacity, parts)));
     }
 
     /** Returns the sample of a window with so many requests, which are called after its end. */

@@ -235,9 +235,9 @@ class AdapterTopologyTest {
         RowSample sample = AdapterRequests.sample(END, WatchedFolder.RECORDS, WatchedFolder::drifted);
         send(new AdaptationMessage.SamplePart(
                 END - 10_000, 0, sample.encode(500_000).get(0)));
-        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 1));
-        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 3));
-        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, -1));
+        send(AdapterRequests.adapt(END, 128, CAPACITY, 1));
+        send(AdapterRequests.adapt(END, 128, CAPACITY, 3));
+        send(AdapterRequests.adapt(END, 128, CAPACITY, -1));
         request(END, WatchedFolder::drifted);
         List<AdaptationReport> reports = reports();
         assertEquals(
@@ -258,7 +258,7 @@ class AdapterTopologyTest {
         assertEquals(4, foreign);
         stream.send(requests, "another", new AdaptationMessage.Revert(END).encode(), 0);
         send(new AdaptationMessage.SamplePart(END, 0, new byte[] {9, 9, 9}));
-        send(new AdaptationMessage.Adapt(END, START, 128, CAPACITY, 1));
+        send(AdapterRequests.adapt(END, 128, CAPACITY, 1));
         RowSample wide = RowSample.ofCapacity(CAPACITY);
         for (int i = 0; i < 64; i++) {
             float[] values = new float[WatchedFolder.WIDTH + 1];
@@ -266,7 +266,7 @@ class AdapterTopologyTest {
             wide.offer(i, i / 4, i / 4, values, null);
         }
         send(new AdaptationMessage.SamplePart(END, 0, wide.encode(500_000).get(0)));
-        send(new AdaptationMessage.Adapt(END, START, 64, Integer.MAX_VALUE, 1));
+        send(AdapterRequests.adapt(END, 64, Integer.MAX_VALUE, 1));
         request(END, WatchedFolder::drifted);
         assertEquals(
                 List.of(Outcome.FAILED, Outcome.FAILED, Outcome.PUBLISHED),
@@ -280,7 +280,7 @@ class AdapterTopologyTest {
             one.offer(i, 5, 5, new float[WatchedFolder.WIDTH], null);
         }
         send(new AdaptationMessage.SamplePart(END, 0, one.encode(500_000).get(0)));
-        send(new AdaptationMessage.Adapt(END, START, 64, CAPACITY, 1));
+        send(AdapterRequests.adapt(END, 64, CAPACITY, 1));
         AdaptationReport report = reports().get(0);
         assertEquals(Outcome.POOLED, report.outcome());
         assertTrue(report.reason().startsWith("1 distinct request, expected at least 16"), report.reason());
@@ -293,7 +293,7 @@ class AdapterTopologyTest {
             still.offer(i, i / 8, i / 8, new float[WatchedFolder.WIDTH], null);
         }
         send(new AdaptationMessage.SamplePart(END, 0, still.encode(500_000).get(0)));
-        send(new AdaptationMessage.Adapt(END, START, 64, CAPACITY, 1));
+        send(AdapterRequests.adapt(END, 64, CAPACITY, 1));
         String json = new String(
                 stream.read(config.topics().adaptationReports()).get(0).value(), StandardCharsets.UTF_8);
         assertTrue(!json.contains("NaN") && !json.contains("Infinity"), json);

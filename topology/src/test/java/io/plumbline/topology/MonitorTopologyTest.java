@@ -3,6 +3,7 @@ package io.plumbline.topology;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import ch.qos.logback.classic.Level;
@@ -87,18 +88,20 @@ class MonitorTopologyTest extends MonitoredStream {
         AdaptationMessage.Adapt request = assertInstanceOf(AdaptationMessage.Adapt.class, asked.get(asked.size() - 2));
         assertEquals(T0 + 5 * WINDOW_MS, request.windowEndMs());
         assertEquals(T0 + 4 * WINDOW_MS, request.windowStartMs());
-        assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, request.rows());
-        assertEquals(3 * (request.parts() + 1), asked.size() - 1, "parts and request of each window, the revert");
-        int parts = asked.size() - 2 - request.parts();
-        RowSample sample = RowSample.ofCapacity(request.sampleCapacity());
-        for (int index = 0; index < request.parts(); index++) {
+        AdaptationMessage.BlockRows block = request.blocks().get(0);
+        assertNull(block.target());
+        assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, block.rows());
+        assertEquals(3 * (block.parts() + 1), asked.size() - 1, "parts and request of each window, the revert");
+        int parts = asked.size() - 2 - block.parts();
+        RowSample sample = RowSample.ofCapacity(block.sampleCapacity());
+        for (int index = 0; index < block.parts(); index++) {
             AdaptationMessage.SamplePart part =
                     assertInstanceOf(AdaptationMessage.SamplePart.class, asked.get(parts + index));
             assertEquals(index, part.index());
             assertEquals(request.windowEndMs(), part.windowEndMs());
             sample.mergeEncoded(part.part());
         }
-        assertEquals(request.rows(), sample.size(), "the window is smaller than the sample");
+        assertEquals(block.rows(), sample.size(), "the window is smaller than the sample");
         AdaptationMessage.Revert revert = assertInstanceOf(AdaptationMessage.Revert.class, asked.get(asked.size() - 1));
         assertEquals(T0 + 6 * WINDOW_MS, revert.windowEndMs());
     }

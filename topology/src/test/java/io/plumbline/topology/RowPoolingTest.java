@@ -233,7 +233,7 @@ class RowPoolingTest {
         assertEquals(Outcome.FAILED, report.outcome());
         assertEquals("its rows have 9 activations and 9 targets, the explainer reads 8 and writes 8", report.reason());
         send(new AdaptationMessage.SamplePart(end(3), 5, new byte[] {1}));
-        send(new AdaptationMessage.Adapt(end(3), START, 128, 512, 2));
+        send(AdapterRequests.adapt(end(3), 128, 512, 2));
         assertEquals("part 0 of the 2 parts of its sample did not arrive", report().reason());
         assertSame(parts, stream.store(AdapterTask.PARTS_STORE));
         assertEquals(2, window(4).pooledWindows());

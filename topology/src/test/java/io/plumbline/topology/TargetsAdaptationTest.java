@@ -66,7 +66,13 @@ class TargetsAdaptationTest {
     }
 
     private void start(String adaptation) throws IOException {
-        config = TargetsFolder.create(folder, "unused:9092", adaptation);
+        start(adaptation, "0s");
+    }
+
+    private void start(String adaptation, String cooldown) throws IOException {
+        TargetsFolder.write(folder);
+        String yaml = TargetsFolder.yaml("unused:9092", adaptation).replace("cooldown: 0s", "cooldown: " + cooldown);
+        config = MonitorConfig.parse(yaml, TargetsFolder.FILE, folder);
         Map<String, WatchedSite> sites = WatchedSite.readAll(config.sites().values());
         targets = Objects.requireNonNull(WatchedTargets.of(sites).get(TargetsFolder.SITE));
         monitor = new Streaming(
@@ -192,7 +198,9 @@ class TargetsAdaptationTest {
         window(Set.of(1));
         window(Set.of());
         assertEquals(List.of(), published());
-        assertEquals(Outcome.HELD, report(reports(), "clt").outcome());
+        AdaptationReport held = report(reports(), "clt");
+        assertEquals(Outcome.HELD, held.outcome());
+        assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, held.pooledRows());
     }
 
     @Test
@@ -221,18 +229,46 @@ class TargetsAdaptationTest {
     }
 
     @Test
-    void whatABlockAloneIsAskedForIsPassedOver() throws IOException {
-        byte[] alone = new AdaptationMessage.Adapt(T0, T0 - SIZE, 1, 1, 1).encode();
-        adapter.send(config.topics().adaptationRequests(), TargetsFolder.SITE, alone, T0);
+    void targetsThatWereRefittedRestTogetherAndTheirRowsArePooled() throws IOException {
+        stop();
+        start("mode: auto, max_norm_ratio: 10", "1h");
+        for (int i = 0; i < 5; i++) {
+            window(Set.of(0, 1));
+        }
+        AdaptationReport rests = report(reports(), "clt");
+        assertEquals(Outcome.POOLED, rests.outcome(), rests.reason());
+        String expected = "targets.%d: the rows are pooled; the last refit is of the window up to ";
+        assertTrue(rests.reason().startsWith(expected.formatted(0)), rests.reason());
+        assertTrue(rests.reason().contains("; " + expected.formatted(1)), rests.reason());
+        assertEquals(T0 + 3 * SIZE, rests.windowStartMs());
+        assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, rests.rows());
+        assertEquals(2 * rests.pooledWindows() * rests.rows(), rests.pooledRows());
+    }
+
+    @Test
+    void whatNamesNoTargetThatIsWatchedIsNotFitted() throws IOException {
+        byte[] alone = asking(null).encode();
         adapter.send(config.topics().adaptationRequests(), "clt/targets.1", alone, T0);
-        byte[] other = new AdaptationMessage.AdaptBlocks(
-                        T0, T0 - SIZE, List.of(new AdaptationMessage.BlockRows(7, 1, 1, 0)))
-                .encode();
-        adapter.send(config.topics().adaptationRequests(), TargetsFolder.SITE, other, T0);
+        assertEquals(Map.of(), reports());
+        adapter.send(config.topics().adaptationRequests(), TargetsFolder.SITE, alone, T0);
+        assertEquals(
+                "the request names none of the target layers that are watched here",
+                report(reports(), "clt").reason());
+        adapter.send(
+                config.topics().adaptationRequests(),
+                TargetsFolder.SITE,
+                asking(7).encode(),
+                T0);
         assertEquals(List.of(), published());
         AdaptationReport failed = report(reports(), "clt");
         assertEquals(Outcome.FAILED, failed.outcome());
         assertEquals("target layer 7 is not watched here", failed.reason());
+        assertEquals(T0 - SIZE, failed.windowStartMs());
+        assertEquals(1, failed.rows());
+    }
+
+    private static AdaptationMessage asking(Integer target) {
+        return new AdaptationMessage.Adapt(T0, T0 - SIZE, List.of(new AdaptationMessage.BlockRows(target, 1, 1, 0)));
     }
 
     /** Sends the next window to the monitor, and to the adapter what the monitor asks for. */

@@ -1,6 +1,7 @@
 package io.plumbline.topology.adaptation;
 
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
+import io.plumbline.topology.assessment.AdaptationMessage.Adapt;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -80,18 +81,50 @@ public record AdaptationReport(
 
     /** Returns a report without figures. */
     static AdaptationReport plain(String site, long windowEndMs, Outcome outcome, String reason, long version) {
+        return of(site, 0, windowEndMs, outcome, reason, version, 0, List.of(), 0.0);
+    }
+
+    /**
+     * Returns a report on a request without the figures of a gate.
+     *
+     * @param blocks the reports on the blocks that were refitted, whose rows are added up
+     */
+    static AdaptationReport of(
+            String site, Adapt request, Outcome outcome, String reason, List<AdaptationReport> blocks, double seconds) {
+        return of(
+                site,
+                request.windowStartMs(),
+                request.windowEndMs(),
+                outcome,
+                reason,
+                0,
+                request.rows(),
+                blocks,
+                seconds);
+    }
+
+    private static AdaptationReport of(
+            String site,
+            long windowStartMs,
+            long windowEndMs,
+            Outcome outcome,
+            String reason,
+            long version,
+            long rows,
+            List<AdaptationReport> blocks,
+            double seconds) {
         return new AdaptationReport(
                 site,
-                0,
+                windowStartMs,
                 windowEndMs,
                 outcome,
                 reason,
                 version,
-                0,
-                0,
-                0,
-                0,
-                0,
+                rows,
+                blocks.stream().mapToInt(AdaptationReport::pooledWindows).max().orElse(0),
+                blocks.stream().mapToInt(AdaptationReport::pooledRows).sum(),
+                blocks.stream().mapToInt(AdaptationReport::fitRows).sum(),
+                blocks.stream().mapToInt(AdaptationReport::validationRows).sum(),
                 null,
                 null,
                 null,
@@ -99,7 +132,7 @@ public record AdaptationReport(
                 null,
                 List.of(),
                 null,
-                0.0);
+                seconds);
     }
 
     /** Returns this report of a decoder that got a version. */
@@ -112,9 +145,15 @@ public record AdaptationReport(
         return with(newOutcome, newReason, newVersion, pooledWindows, pooledRows);
     }
 
-    /** Returns this report with what is pooled. */
-    AdaptationReport pooled(PooledRows pool) {
-        return with(outcome, reason, version, pool.windows(), pool.size());
+    /** Returns this report with what is pooled of each block. */
+    AdaptationReport pooled(List<PooledRows> pools) {
+        int windows = pools.stream().mapToInt(PooledRows::windows).max().orElse(0);
+        return with(
+                outcome,
+                reason,
+                version,
+                windows,
+                pools.stream().mapToInt(PooledRows::size).sum());
     }
 
     private AdaptationReport with(

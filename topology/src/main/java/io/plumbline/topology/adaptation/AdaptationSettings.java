@@ -6,6 +6,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.wire.DType;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
@@ -66,8 +67,13 @@ public record AdaptationSettings(
      * the gate.
      */
     public DType revertType(Decoder trained) {
+        return keeping(List.of(trained));
+    }
+
+    /** Returns the configured type where these decoders keep their identity in it, else a wider one. */
+    DType keeping(List<Decoder> decoders) {
         return Stream.of(dtype, DType.F32)
-                .filter(trained::keepsIdentityAs)
+                .filter(type -> decoders.stream().allMatch(decoder -> decoder.keepsIdentityAs(type)))
                 .findFirst()
                 .orElse(DType.F64);
     }

@@ -3,6 +3,7 @@ package io.plumbline.topology.adaptation;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.wire.DType;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -66,9 +67,9 @@ public record AdapterAnswer(
         return report.outcome();
     }
 
-    /** Returns this answer with what is pooled in its report. */
-    AdapterAnswer pooled(PooledRows pool) {
-        return new AdapterAnswer(report.pooled(pool), publication, state, command);
+    /** Returns this answer with what is pooled of each block in its report. */
+    AdapterAnswer pooled(List<PooledRows> pools) {
+        return new AdapterAnswer(report.pooled(pools), publication, state, command);
     }
 
     /** Returns this answer without a state that is the one before. */

@@ -1,7 +1,5 @@
 package io.plumbline.topology.adaptation;
 
-import io.plumbline.adaptation.GateLimits;
-import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.ActiveDecoders;
@@ -13,7 +11,6 @@ import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -87,7 +84,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     /** The sites whose rows are pooled, blocks of sites with several targets among them. */
     private final Set<String> pooled = new HashSet<>();
 
-    private final TargetsRequests targets;
+    private final RefitRequests refits;
 
     private AdapterTask(
             ProcessorContext<String, AdapterAnswer> context,
@@ -109,7 +106,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         pools = new RowPools(context.getStateStore(PARTS_STORE), context.getStateStore(POOLS_STORE));
         requests = new RequestPool(context.getStateStore(PARTS_STORE));
         swaps = context.getStateStore(SWAPS_STORE);
-        targets = new TargetsRequests(pools, listener);
+        refits = new RefitRequests(pools, requests, listener);
         adapters.values().forEach(adapter -> adapter.blocks().forEach(block -> pooled.add(block.site())));
         pools.rows().forEach(this::tell);
         // Called between records, those of the thread's other partitions too: after a refit of theirs as well.
@@ -205,7 +202,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     /** Keeps what is pooled by now, and tells how much that is. */
     private void settle(SiteAdapter adapter) {
-        for (TargetsRefit.Block block : adapter.blocks()) {
+        for (SiteAdapter.Block block : adapter.blocks()) {
             requests.keepOnly(block.site(), pools.of(block.site()));
             tell(block.site(), pools.of(block.site()).rows());
         }
@@ -269,36 +266,20 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         SwapDesk desk = adapter.desk();
         AdapterAnswer answer = null;
         Map<String, AdapterAnswer> ofBlocks = new LinkedHashMap<>();
-        TargetsRefit several = adapter.targets();
         answered.incrementAndGet();
-        if (message instanceof AdaptationMessage.AdaptBlocks blocks && several != null) {
-            TargetsRequests.Answered refitted = targets.answer(
-                    site,
-                    adapter,
-                    several,
-                    blocks,
-                    state,
-                    standing,
-                    active,
-                    () -> attempts.begin(place()) <= Attempts.MOST,
-                    nowMs);
+        if (message instanceof AdaptationMessage.Adapt adapt) {
+            RefitRequests.Answered refitted = refits.answer(
+                    adapter, adapt, state, standing, active, () -> attempts.begin(place()) <= Attempts.MOST, nowMs);
             ofBlocks.putAll(refitted.blocks());
             answer = refitted.all();
-        } else if (message instanceof AdaptationMessage.Adapt adapt && several == null) {
-            answer = adapt(site, adapter, adapt, state, standing, active, nowMs);
         } else if (message instanceof AdaptationMessage.Revert revert) {
             empty(adapter);
             answer = desk.reverted(revert, state, standing);
         } else if (message instanceof AdaptationMessage.RollBack rollBack) {
             answer = desk.rolledBack(rollBack, state, standing);
-        } else {
-            skip(
-                    site,
-                    "it asks for what a site with %s targets does not do"
-                            .formatted(several == null ? "one" : "several"));
         }
         SwapState before = state;
-        if (answer != null && isOfRefit(message, answer)) {
+        if (answer != null && message instanceof AdaptationMessage.Adapt && answer.publication() != null) {
             carryOutWaiting();
             SwapState meanwhile = state(site);
             if (!meanwhile.equals(state)) {
@@ -317,11 +298,6 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         }
     }
 
-    private static boolean isOfRefit(AdaptationMessage message, AdapterAnswer answer) {
-        boolean asked = message instanceof AdaptationMessage.Adapt || message instanceof AdaptationMessage.AdaptBlocks;
-        return asked && answer.publication() != null;
-    }
-
     /** Deletes the pooled rows of a site. */
     private void empty(SiteAdapter adapter) {
         adapter.blocks().forEach(block -> pools.empty(block.site()));
@@ -337,67 +313,6 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                     active.version(), !active.decoder().sha256().equals(adapter.trainedSha256()));
         }
         return new SwapDesk.Standing(state.version(), state.adapted());
-    }
-
-    private AdapterAnswer adapt(
-            String site,
-            SiteAdapter adapter,
-            AdaptationMessage.Adapt request,
-            SwapState state,
-            SwapDesk.Standing standing,
-            @Nullable Active active,
-            long nowMs) {
-        AdapterAnswer without = adapter.desk().withoutRefit(request, state, standing, nowMs);
-        if (without != null && without.outcome() == Outcome.PAUSED) {
-            pools.refuse(site, request);
-            return without;
-        }
-        SwapState.Fitted fitted = standing.version() == state.version() ? state.fitted() : null;
-        PooledRows rows;
-        try {
-            rows = pools.add(
-                    site,
-                    request,
-                    adapter.poolLimits(),
-                    adapter.explainer(),
-                    fitted == null ? RowPool.NEVER : fitted.windowEndMs());
-        } catch (IllegalArgumentException e) {
-            String reason = String.valueOf(e.getMessage());
-            return AdapterAnswer.said(adapter.refit().failed(request, reason, System.nanoTime()));
-        }
-        RowPool pool = pools.of(site);
-        if (without != null) {
-            return without.pooled(rows);
-        }
-        if (pool.rests(request.windowEndMs(), adapter.cooldown())) {
-            String reason = ("the rows are pooled; the last refit is of the window up to %s, "
-                            + "and cooldown allows the next %s after it")
-                    .formatted(Instant.ofEpochMilli(pool.judgedMs()), adapter.cooldown());
-            return AdapterAnswer.said(adapter.refit().rests(request, reason)).pooled(rows);
-        }
-        ServingDecoder current = active == null
-                ? ServingDecoder.of(adapter.explainer().decoder())
-                : new ServingDecoder(active.decoder(), active.subspace());
-        boolean doubled = hasDoubled(rows, fitted, pool);
-        GateLimits limits = doubled
-                ? adapter.settings().improvementLimits()
-                : adapter.settings().limits();
-        AdapterAnswer answer = fit(site, adapter.refit(), request, rows.with(requests.of(site)), current, limits);
-        if (answer.outcome() != Outcome.POOLED) {
-            pools.judged(site, request.windowEndMs(), doubled ? rows.size() : 0);
-        }
-        Publication fittedDecoder = answer.publication();
-        return fittedDecoder == null
-                ? answer.pooled(rows)
-                : adapter.desk().fitted(answer.report(), fittedDecoder, state, standing, nowMs);
-    }
-
-    /**
-     * Returns whether an adapted decoder serves and there are twice the rows it was fitted on. At every doubling once,
-     * so that chance is not asked until it says yes.
-     */
-    private static boolean hasDoubled(PooledRows rows, SwapState.@Nullable Fitted fitted, RowPool pool) {
-        return fitted != null && rows.size() >= 2 * Math.max(fitted.rows(), pool.doubledRows());
     }
 
     private void carryOut(String site, SiteAdapter adapter, AdapterAnswer answer, long timestampMs) {
@@ -429,27 +344,6 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     private RecordMetadata place() {
         return context.recordMetadata().orElseThrow();
-    }
-
-    private AdapterAnswer fit(
-            String site,
-            SiteRefit refit,
-            AdaptationMessage.Adapt request,
-            PooledRows rows,
-            ServingDecoder current,
-            GateLimits limits) {
-        if (attempts.begin(place()) > Attempts.MOST) {
-            AdaptationReport given = refit.failed(request, Attempts.GIVEN_UP, System.nanoTime());
-            LOG.warn(
-                    "a refit was given up: site={} window_end={} reason={}",
-                    Printable.value(site),
-                    Instant.ofEpochMilli(request.windowEndMs()),
-                    Printable.value(given.reason()));
-            pools.empty(site);
-            return AdapterAnswer.said(given);
-        }
-        listener.onSample(site, rows.size());
-        return refit.adapt(request, rows, current, limits);
     }
 
     private void forward(String site, AdapterAnswer answer, long timestampMs) {

@@ -5,7 +5,7 @@ import io.plumbline.judgement.Amounts;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.assessment.AdaptationMessage;
-import io.plumbline.topology.assessment.AdaptationMessage.Adapt;
+import io.plumbline.topology.assessment.AdaptationMessage.BlockRows;
 import io.plumbline.topology.assessment.AdaptationMessage.SamplePart;
 import io.plumbline.wire.Printable;
 import java.time.Duration;
@@ -82,23 +82,24 @@ final class RowPools {
     /**
      * Adds the rows of a window to those of its site, and returns all of them.
      *
+     * @param added the rows of the window
      * @param explainer what the rows must fit
      * @param fittedUpToMs end of the newest window that the decoder in service was fitted on, {@link RowPool#NEVER} for
      *     none
      * @throws IllegalArgumentException if a part is missing or cannot be read; the pool is then as it was
      */
-    PooledRows add(String site, Adapt request, Limits limits, Explainer explainer, long fittedUpToMs) {
+    PooledRows add(
+            String site, long windowEndMs, BlockRows added, Limits limits, Explainer explainer, long fittedUpToMs) {
         RowPool before = of(site);
-        RowPool.Window window =
-                new RowPool.Window(request.windowEndMs(), request.rows(), request.parts(), request.sampleCapacity());
-        List<SampledRow> added;
+        RowPool.Window window = new RowPool.Window(windowEndMs, added.rows(), added.parts(), added.sampleCapacity());
+        List<SampledRow> itsRows;
         try {
-            added = rows(site, window, explainer);
+            itsRows = rows(site, window, explainer);
         } catch (IllegalArgumentException e) {
             deleteOthers(site, before);
             throw e;
         }
-        List<Share> shares = shares(site, before.with(window, limits.age()), window, added, explainer);
+        List<Share> shares = shares(site, before.with(window, limits.age()), window, itsRows, explainer);
         List<RowPool.Window> kept = new ArrayList<>();
         List<SampledRow> pooled = new ArrayList<>();
         Set<Long> fitted = new HashSet<>();
@@ -138,9 +139,9 @@ final class RowPools {
     }
 
     /** Deletes the rows of one request, which are not to be pooled. */
-    void refuse(String site, Adapt request) {
-        if (of(site).windows().stream().noneMatch(window -> window.endMs() == request.windowEndMs())) {
-            delete(site, request.windowEndMs(), request.parts());
+    void refuse(String site, long windowEndMs, BlockRows refused) {
+        if (!of(site).holds(windowEndMs)) {
+            delete(site, windowEndMs, refused.parts());
         }
     }
 

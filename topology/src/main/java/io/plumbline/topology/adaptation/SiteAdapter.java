@@ -1,13 +1,17 @@
 package io.plumbline.topology.adaptation;
 
+import io.plumbline.adaptation.ServingDecoder;
 import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.JointDecoder;
+import io.plumbline.geometry.Subspace;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
-import io.plumbline.topology.adaptation.TargetsRefit.Block;
+import io.plumbline.topology.assessment.ActiveDecoders.Active;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WatchedTargets;
+import io.plumbline.topology.ingest.SiteId;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -18,17 +22,32 @@ import org.jspecify.annotations.Nullable;
 /**
  * A site that adapts, and who decides what becomes of its decoder.
  *
- * @param blocks the site itself, or the blocks of a site with several targets
- * @param targets refits the blocks of a site with several targets; null for any other site
+ * @param site the name under which its decoders are published
+ * @param blocks the blocks of a site with several targets, or the site itself
+ * @param joint how the decoders of the blocks lie in that of the site
  * @param trainedSha256 of the trained decoder that is published when it returns
  */
 record SiteAdapter(
+        String site,
         List<Block> blocks,
-        @Nullable TargetsRefit targets,
+        JointDecoder joint,
         SwapDesk desk,
         AdaptationSettings settings,
         Duration cooldown,
         String trainedSha256) {
+
+    /** One target layer, or a site with one target. */
+    record Block(SiteId id, SiteRefit refit, Explainer explainer) {
+
+        String site() {
+            return id.name();
+        }
+
+        /** Returns a sentence about this block for the report of the site. */
+        String says(String sentence) {
+            return id.isBlock() ? "%s: %s".formatted(id.block(), sentence) : sentence;
+        }
+    }
 
     /** Returns those of all sites that adapt, by the names under which their decoders are published. */
     static Map<String, SiteAdapter> all(
@@ -39,55 +58,43 @@ record SiteAdapter(
             PublishedCandidates published) {
         Map<String, WatchedTargets> targets = WatchedTargets.of(sites);
         Map<String, SiteAdapter> adapters = new HashMap<>();
-        settings.forEach((name, own) -> {
-            SwapRules swaps = Objects.requireNonNull(rules.get(name), name);
-            WatchedTargets several = targets.get(name);
-            adapters.put(
-                    name,
-                    several == null
-                            ? of(Objects.requireNonNull(sites.get(name), name), own, swaps, probes.get(name), published)
-                            : of(several, own, swaps, published));
-        });
+        settings.forEach((name, own) -> adapters.put(
+                name,
+                of(
+                        Objects.requireNonNull(targets.get(name), name),
+                        own,
+                        Objects.requireNonNull(rules.get(name), name),
+                        probes.get(name),
+                        published)));
         return adapters;
     }
 
     private static SiteAdapter of(
-            WatchedSite site,
+            WatchedTargets site,
             AdaptationSettings settings,
             SwapRules rules,
             @Nullable BehaviourProbe probe,
             PublishedCandidates published) {
-        SiteRefit refit = refit(site, settings, gate(site, settings.selectBy(), probe));
-        return new SiteAdapter(
-                List.of(new Block(site.id(), refit, site.explainer())),
-                null,
-                new SwapDesk(site.site(), rules, refit::trained, published),
-                settings,
-                site.settings().cooldown(),
-                site.explainer().decoder().sha256());
-    }
-
-    private static SiteAdapter of(
-            WatchedTargets targets, AdaptationSettings settings, SwapRules rules, PublishedCandidates published) {
-        List<Block> blocks = targets.blocks().stream()
-                .map(block -> new Block(block.id(), refit(block, settings, null), block.explainer()))
+        List<Block> blocks = site.blocks().stream()
+                .map(block -> new Block(block.id(), refit(block, settings, probe), block.explainer()))
                 .toList();
-        String sha256 = targets.trained().sha256();
+        String sha256 = site.trained().sha256();
         SwapDesk.Trained returning = (version, lineage) -> {
-            Decoder trained = targets.trained();
+            Decoder trained = site.trained();
             return new Publication(
                     version, DecoderKind.TRAINED, trained, settings.revertType(trained), lineage, sha256);
         };
         return new SiteAdapter(
+                site.site(),
                 blocks,
-                new TargetsRefit(targets.site(), blocks, targets.joint(), settings, sha256),
-                new SwapDesk(targets.site(), rules, returning, published),
+                site.joint(),
+                new SwapDesk(site.site(), rules, returning, published),
                 settings,
-                targets.blocks().get(0).settings().cooldown(),
+                site.blocks().get(0).settings().cooldown(),
                 sha256);
     }
 
-    private static SiteRefit refit(WatchedSite site, AdaptationSettings settings, @Nullable BehaviourGate gate) {
+    private static SiteRefit refit(WatchedSite site, AdaptationSettings settings, @Nullable BehaviourProbe probe) {
         return new SiteRefit(
                 site.site(),
                 site.explainer(),
@@ -96,7 +103,7 @@ record SiteAdapter(
                 site.settings().rank(),
                 settings,
                 site.codes(),
-                gate);
+                gate(site, settings.selectBy(), probe));
     }
 
     /** Returns the gate, or null where the site names no rest of its model, or lets nothing be judged by it. */
@@ -107,25 +114,35 @@ record SiteAdapter(
                 : new BehaviourGate(probe, selectBy, site.baseline().wholeRequests());
     }
 
-    /** Returns the refit of a site with one target. */
-    SiteRefit refit() {
-        return blocks.get(0).refit();
-    }
-
-    /** Returns the explainer of a site with one target. */
-    Explainer explainer() {
-        return blocks.get(0).explainer();
-    }
-
-    /** Returns the block of a target layer, or null. */
+    /**
+     * Returns the block of a target layer, or null.
+     *
+     * @param target null: the site itself
+     */
     @Nullable
-    Block block(int target) {
-        for (Block block : blocks) {
-            if (Integer.valueOf(target).equals(block.id().target())) {
-                return block;
-            }
+    Block block(@Nullable Integer target) {
+        return blocks.stream()
+                .filter(block -> Objects.equals(block.id().target(), target))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /**
+     * Returns the decoder in service of each block.
+     *
+     * @param active that of the site; null: the trained ones
+     */
+    List<ServingDecoder> serving(@Nullable Active active) {
+        if (active == null) {
+            return blocks.stream()
+                    .map(block -> ServingDecoder.of(block.explainer().decoder()))
+                    .toList();
         }
-        return null;
+        // The directions of one decoder of several blocks are those of none.
+        Subspace leading = blocks.size() == 1 ? active.subspace() : null;
+        return joint.split(active.decoder()).stream()
+                .map(decoder -> new ServingDecoder(decoder, leading))
+                .toList();
     }
 
     RowPools.Limits poolLimits() {

@@ -20,10 +20,8 @@ import io.plumbline.topology.adaptation.AdaptationReport.CandidateFigures;
 import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.WindowCodes;
-import io.plumbline.wire.DType;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +43,6 @@ final class SiteRefit {
     private final ForkJoinTask<CleanTraffic> clean;
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
-    private final DType revertType;
 
     /** Holds what a refit needs of the rows that the baseline keeps. */
     private record CleanTraffic(BaselineRows rows, CleanRequests requests) {
@@ -85,7 +82,6 @@ final class SiteRefit {
         this.gate = gate;
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
-        this.revertType = settings.revertType(explainer.decoder());
     }
 
     /**
@@ -99,7 +95,7 @@ final class SiteRefit {
         try {
             return fit(request, pool, current, limits, begin);
         } catch (IllegalArgumentException | ArithmeticException e) {
-            return AdapterAnswer.said(failed(request, String.valueOf(e.getMessage()), begin));
+            return AdapterAnswer.said(answer(request, Outcome.FAILED, String.valueOf(e.getMessage()), begin));
         }
     }
 
@@ -220,48 +216,8 @@ final class SiteRefit {
         return reconstruction == null ? null : reconstruction.fvu();
     }
 
-    /** Returns the trained decoder, to be published as a version. */
-    Publication trained(long version, Map<String, String> lineage) {
-        return new Publication(version, DecoderKind.TRAINED, explainer.decoder(), revertType, lineage, parentSha256);
-    }
-
-    /** Returns the answer to a request that cannot be carried out. */
-    AdaptationReport failed(AdaptationMessage.Adapt request, String reason, long beginNanos) {
-        return answer(request, Outcome.FAILED, reason, beginNanos);
-    }
-
     private AdaptationReport answer(AdaptationMessage.Adapt request, Outcome outcome, String reason, long beginNanos) {
-        return answer(
-                request.windowStartMs(), request.windowEndMs(), outcome, reason, request.rows(), seconds(beginNanos));
-    }
-
-    /** Returns the answer to a request whose rows were pooled and not fitted. */
-    AdaptationReport rests(AdaptationMessage.Adapt request, String reason) {
-        return answer(request, Outcome.POOLED, reason, System.nanoTime());
-    }
-
-    private AdaptationReport answer(
-            long windowStartMs, long windowEndMs, Outcome outcome, String reason, long rows, double seconds) {
-        return new AdaptationReport(
-                site,
-                windowStartMs,
-                windowEndMs,
-                outcome,
-                reason,
-                0,
-                rows,
-                0,
-                0,
-                0,
-                0,
-                null,
-                null,
-                null,
-                null,
-                null,
-                List.of(),
-                null,
-                seconds);
+        return AdaptationReport.of(site, request, outcome, reason, List.of(), seconds(beginNanos));
     }
 
     private static double seconds(long beginNanos) {

@@ -22,11 +22,12 @@
  * of few rows go by unrepaired. The price: while a site is drifted every window sends its sample, also those that come
  * within a cooldown.
  *
- * <p><b>Several targets</b> ({@link io.plumbline.topology.adaptation.TargetsRefit}). Blocks of one explainer are
- * pooled, refitted and judged each by itself, and are one version: a decoder whose columns are all their targets
- * ({@link io.plumbline.explainer.JointDecoder}). A version for each block, and a reader that waits for all of them,
- * would have made every reader look. Here no reader can see two blocks of different versions, and candidates, pins,
- * returns and the reading of the topic are those of any other site. The price is the zeros: at most as many as weights.
+ * <p><b>Several targets</b> ({@link io.plumbline.topology.adaptation.JointAnswer}). A site is a list of blocks, and a
+ * site with one target is a list of one. Blocks of one explainer are pooled, refitted and judged each by itself, and
+ * are one version: a decoder whose columns are all their targets ({@link io.plumbline.explainer.JointDecoder}). A
+ * version for each block, and a reader that waits for all of them, would have made every reader look. Here no reader
+ * can see two blocks of different versions, and candidates, pins, returns and the reading of the topic are those of any
+ * other site. The price is the zeros: at most as many as weights.
  */
 @NullMarked
 package io.plumbline.topology.adaptation;

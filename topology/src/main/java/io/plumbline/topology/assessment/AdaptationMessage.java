@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Asks the adapter about a site, keyed by the site; the monitor sends it, or a person. The parts of a row sample and
@@ -13,8 +14,8 @@ import java.util.List;
  * <pre>
  * offset  size  field
  *      0     1  version, 1
- *      1     1  kind: 1 sample part, 2 adapt, 3 revert, 4 roll back, 5 command, 6 request part,
- *                  7 adapt blocks
+ *      1     1  kind: 1 sample part, 2 adapt a site with one target, 3 revert, 4 roll back, 5 command,
+ *                  6 request part, 7 adapt blocks of a site with several
  *      2     8  window end, ms: names the request; of a command when it was typed
  *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
  *  adapt        10  8  window start, ms   18  8  rows in the window   26  4  capacity of the sample   30  4  parts
@@ -64,74 +65,73 @@ public sealed interface AdaptationMessage {
     }
 
     /**
-     * Asks to pool the rows of this window and, where a refit is due, to publish a decoder if it helps; the sample's
-     * {@code parts} parts were sent before.
-     */
-    record Adapt(long windowEndMs, long windowStartMs, long rows, int sampleCapacity, int parts)
-            implements AdaptationMessage {
-        @Override
-        public byte[] encode() {
-            return header((byte) 2, windowEndMs, 24)
-                    .putLong(windowStartMs)
-                    .putLong(rows)
-                    .putInt(sampleCapacity)
-                    .putInt(parts)
-                    .array();
-        }
-    }
-
-    /**
      * The rows of one block that asks for a refit.
      *
-     * @param target its layer
+     * @param target its layer; null at a site with one target
      * @param rows rows in the window
      * @param sampleCapacity of its sample
      * @param parts of its sample, sent before under the name of the block
      */
-    record BlockRows(int target, long rows, int sampleCapacity, int parts) {
+    record BlockRows(@Nullable Integer target, long rows, int sampleCapacity, int parts) {
 
-        private static final int BYTES = 20;
+        private static final int BYTES = 16;
 
-        /** Returns what the block alone would ask. */
-        public Adapt asked(AdaptBlocks of) {
-            return new Adapt(of.windowEndMs(), of.windowStartMs(), rows, sampleCapacity, parts);
+        private static BlockRows decode(@Nullable Integer target, ByteBuffer buffer) {
+            return new BlockRows(target, buffer.getLong(), buffer.getInt(), buffer.getInt());
         }
     }
 
     /**
-     * Asks to refit the drifted blocks of a site with several targets, keyed by the configured site, and to publish one
-     * decoder of all its blocks if it helps each of them.
+     * Asks to pool the rows of this window and, where a refit is due, to publish one decoder of the site if it helps
+     * each block that is refitted. Keyed by the configured site.
+     *
+     * @param blocks the drifted blocks; at a site with one target the site itself
      */
-    record AdaptBlocks(long windowEndMs, long windowStartMs, List<BlockRows> blocks) implements AdaptationMessage {
+    record Adapt(long windowEndMs, long windowStartMs, List<BlockRows> blocks) implements AdaptationMessage {
 
-        public AdaptBlocks {
+        public Adapt {
             blocks = List.copyOf(blocks);
+            if (blocks.isEmpty() || blocks.size() > 1 && blocks.stream().anyMatch(block -> block.target() == null)) {
+                throw new IllegalArgumentException(
+                        "a request of %d blocks, expected each with its target layer".formatted(blocks.size()));
+            }
+        }
+
+        /** Returns the rows in the window. */
+        public long rows() {
+            return blocks.stream().mapToLong(BlockRows::rows).max().orElse(0);
+        }
+
+        /** Returns what one of the blocks alone would ask. */
+        public Adapt of(BlockRows block) {
+            return new Adapt(windowEndMs, windowStartMs, List.of(block));
         }
 
         @Override
         public byte[] encode() {
-            ByteBuffer rows = ByteBuffer.allocate(BlockRows.BYTES * blocks.size());
+            boolean one = blocks.get(0).target() == null;
+            ByteBuffer buffer = one
+                    ? header((byte) 2, windowEndMs, 8 + BlockRows.BYTES).putLong(windowStartMs)
+                    : header((byte) 7, windowEndMs, 12 + (4 + BlockRows.BYTES) * blocks.size())
+                            .putLong(windowStartMs)
+                            .putInt(blocks.size());
             for (BlockRows block : blocks) {
-                rows.putInt(block.target())
-                        .putLong(block.rows())
-                        .putInt(block.sampleCapacity())
-                        .putInt(block.parts());
+                if (block.target() != null) {
+                    buffer.putInt(block.target());
+                }
+                buffer.putLong(block.rows()).putInt(block.sampleCapacity()).putInt(block.parts());
             }
-            return header((byte) 7, windowEndMs, 12 + rows.capacity())
-                    .putLong(windowStartMs)
-                    .putInt(blocks.size())
-                    .put(rows.flip())
-                    .array();
+            return buffer.array();
         }
 
-        private static AdaptBlocks decode(ByteBuffer buffer, long windowEndMs) {
+        private static Adapt decodeBlocks(ByteBuffer buffer, long windowEndMs) {
             long windowStartMs = buffer.getLong();
             int count = buffer.getInt();
             List<BlockRows> blocks = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                blocks.add(new BlockRows(buffer.getInt(), buffer.getLong(), buffer.getInt(), buffer.getInt()));
+                blocks.add(BlockRows.decode(buffer.getInt(), buffer));
             }
-            return new AdaptBlocks(windowEndMs, windowStartMs, blocks);
+            return new Adapt(windowEndMs, windowStartMs, blocks);
         }
     }
 
@@ -273,7 +273,7 @@ public sealed interface AdaptationMessage {
             long windowEndMs = buffer.getLong();
             return switch (kind) {
                 case 1 -> new SamplePart(windowEndMs, buffer.getInt(), rest(buffer));
-                case 2 -> new Adapt(windowEndMs, buffer.getLong(), buffer.getLong(), buffer.getInt(), buffer.getInt());
+                case 2 -> new Adapt(windowEndMs, buffer.getLong(), List.of(BlockRows.decode(null, buffer)));
                 case 3 -> new Revert(windowEndMs);
                 case 4 ->
                     new RollBack(
@@ -287,7 +287,7 @@ public sealed interface AdaptationMessage {
                             buffer.getDouble());
                 case 5 -> Command.decode(buffer, windowEndMs);
                 case 6 -> new RequestPart(windowEndMs, buffer.getInt(), rest(buffer));
-                case 7 -> AdaptBlocks.decode(buffer, windowEndMs);
+                case 7 -> Adapt.decodeBlocks(buffer, windowEndMs);
                 default -> throw new IllegalArgumentException("adaptation message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {

@@ -76,7 +76,7 @@ final class TargetsAssessor {
 
     private static @Nullable AdaptationMessage request(TargetsMemory.Window window, WindowReport report) {
         if (!window.asks().isEmpty()) {
-            return new AdaptationMessage.AdaptBlocks(
+            return new AdaptationMessage.Adapt(
                     report.header().windowEndMs(), report.header().windowStartMs(), window.asks());
         }
         boolean drifted = window.standings().stream().anyMatch(block -> block.verdict() == Verdict.DRIFTED);

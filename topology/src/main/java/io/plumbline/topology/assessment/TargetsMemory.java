@@ -8,6 +8,7 @@ import io.plumbline.topology.report.WindowReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -74,7 +75,8 @@ record TargetsMemory(Map<Long, Window> windows) {
                                         Stream.of(standing))
                                 .toList(),
                         Stream.concat(
-                                        before.asks().stream().filter(other -> other.target() != layer(block)),
+                                        before.asks().stream()
+                                                .filter(other -> !Objects.equals(other.target(), id.target())),
                                         Stream.ofNullable(asked))
                                 .toList(),
                         before.reverts() || reverts));

@@ -8,7 +8,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The watched blocks of a site with several targets that adapts, whose decoders are published and swapped as one.
+ * The watched blocks of a configured site, whose decoders are published and swapped as one. A site with one target is
+ * its only block.
  *
  * @param site the configured site
  * @param blocks its blocks, in the order of the configuration
@@ -16,11 +17,14 @@ import java.util.Map;
  */
 public record WatchedTargets(String site, List<WatchedSite> blocks, JointDecoder joint) {
 
-    /** Returns those that adapt, by the names of the configured sites. */
+    /**
+     * Returns those of all sites by the configured names. Without those of several targets that do not adapt, whose one
+     * decoder takes memory and is published by nobody.
+     */
     public static Map<String, WatchedTargets> of(Map<String, WatchedSite> sites) {
         Map<String, List<WatchedSite>> groups = new LinkedHashMap<>();
         sites.values().forEach(block -> {
-            if (block.id().isBlock() && block.settings().adapts()) {
+            if (!block.id().isBlock() || block.settings().adapts()) {
                 groups.computeIfAbsent(block.id().group(), name -> new ArrayList<>())
                         .add(block);
             }
@@ -37,15 +41,8 @@ public record WatchedTargets(String site, List<WatchedSite> blocks, JointDecoder
         return blocks.stream().map(block -> block.explainer().decoder()).toList();
     }
 
-    /** Returns the trained decoders as one, made anew: at most twice their size. */
+    /** Returns the trained decoders as one; those of several blocks made anew, at most twice their size. */
     public Decoder trained() {
         return joint.join(decoders(blocks));
-    }
-
-    /** Returns the sites whose decoders are swapped by themselves. */
-    public static Map<String, WatchedSite> others(Map<String, WatchedSite> sites) {
-        Map<String, WatchedSite> others = new LinkedHashMap<>(sites);
-        others.values().removeIf(site -> site.id().isBlock());
-        return others;
     }
 }

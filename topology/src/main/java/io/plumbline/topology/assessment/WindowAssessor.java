@@ -212,19 +212,15 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                 byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
                 forward(window.site(), part, timestampMs, requests);
             }
+            BlockRows rows = new BlockRows(
+                    target, window.moment().rows(), window.sample().capacity(), parts.size());
             if (target != null) {
-                return new BlockRows(
-                        target, window.moment().rows(), window.sample().capacity(), parts.size());
+                return rows;
             }
             if (judge.sendsRequests()) {
                 sendRequests(window, timestampMs);
             }
-            AdaptationMessage request = new AdaptationMessage.Adapt(
-                    window.endMs(),
-                    window.startMs(),
-                    window.moment().rows(),
-                    window.sample().capacity(),
-                    parts.size());
+            AdaptationMessage request = new AdaptationMessage.Adapt(window.endMs(), window.startMs(), List.of(rows));
             forward(window.site(), request.encode(), timestampMs, requests);
         }
         return null;

@@ -131,7 +131,7 @@ final class AdapterQueue {
             return;
         }
         AdaptationMessage message = message(record.value());
-        if (message instanceof AdaptationMessage.Adapt || message instanceof AdaptationMessage.AdaptBlocks) {
+        if (message instanceof AdaptationMessage.Adapt) {
             before.add(new Request(new String(record.key(), StandardCharsets.UTF_8), record.timestamp()));
         }
     }

@@ -215,12 +215,11 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         Map<String, WatchedSite> sites = computed(computing);
         metrics.expect(sites.keySet());
-        metrics.expect(WatchedTargets.of(sites).keySet());
+        Map<String, WatchedTargets> swapped = WatchedTargets.of(sites);
+        metrics.expect(swapped.keySet());
         config.swapRules().forEach((site, rules) -> metrics.decoders().configured(site, rules.mode()));
-        WatchedTargets.others(sites).forEach((site, watched) -> metrics.decoders()
-                .trained(site, watched.explainer().decoder().sha256()));
-        WatchedTargets.of(sites).forEach((site, several) -> metrics.decoders()
-                .trained(site, several.trained().sha256()));
+        swapped.forEach((site, blocks) ->
+                metrics.decoders().trained(site, blocks.trained().sha256()));
         PublishedDecoders decoders = own(PublishedDecoders.follow(
                 config, sites, heard(DecoderListener.class, metrics, metrics.decoders(), console)));
         if (!decoders.awaitCaughtUp(DECODERS_WAIT_SECONDS)) {

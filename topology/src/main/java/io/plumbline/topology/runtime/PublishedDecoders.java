@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
@@ -45,7 +46,7 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
     private final Map<String, Decoder> trained = new HashMap<>();
     private final Map<String, WatchedSite> sites;
 
-    /** The sites with several targets, whose decoders are published as one. */
+    /** The blocks of each site, whose decoders are published as one. */
     private final Map<String, WatchedTargets> targets;
 
     /** The newest of each site whose directions are not known yet. */
@@ -84,10 +85,7 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
         this.kafka = kafka;
         this.topic = topic;
         targets = WatchedTargets.of(sites);
-        WatchedTargets.others(sites)
-                .forEach(
-                        (site, watched) -> trained.put(site, watched.explainer().decoder()));
-        targets.forEach((site, several) -> trained.put(site, several.trained()));
+        targets.forEach((site, blocks) -> trained.put(site, blocks.trained()));
         subscriber = DecoderSubscriber.start(
                 kafka,
                 topic,
@@ -100,32 +98,19 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
 
         @Override
         public void onDecoder(PublishedDecoder published) {
-            WatchedTargets several = targets.get(published.site());
+            WatchedTargets site = Objects.requireNonNull(targets.get(published.site()), published.site());
             Map<String, Active> together = new HashMap<>();
-            if (several != null) {
-                together.putAll(blocks(several, published));
-            } else {
-                unmeasured.put(published.site(), published);
-            }
             together.put(published.site(), new Active(published.decoder(), published.version()));
+            List<Decoder> decoders = site.joint().split(published.decoder());
+            for (int i = 0; i < decoders.size(); i++) {
+                String block = site.blocks().get(i).site();
+                unmeasured.put(block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype()));
+                together.put(block, new Active(decoders.get(i), published.version()));
+            }
             active.take(together);
             if (caughtUp.getCount() == 0) {
-                measure(published.site());
-                if (several != null) {
-                    several.blocks().forEach(block -> measure(block.site()));
-                }
+                site.blocks().forEach(block -> measure(block.site()));
             }
-        }
-
-        private Map<String, Active> blocks(WatchedTargets several, PublishedDecoder published) {
-            Map<String, Active> blocks = new HashMap<>();
-            List<Decoder> decoders = several.joint().split(published.decoder());
-            for (int i = 0; i < decoders.size(); i++) {
-                String block = several.blocks().get(i).site();
-                unmeasured.put(block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype()));
-                blocks.put(block, new Active(decoders.get(i), published.version()));
-            }
-            return blocks;
         }
 
         @Override

@@ -28,7 +28,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -43,7 +42,8 @@ class SiteRefitTest {
     private static final int WIDTH = 6;
     private static final double VALIDATION_SHARE = 0.25;
     private static final GateLimits ANY_CHANGE = new GateLimits(0.05, 1.0, -1.0, 1e9, 1.0, 1e9);
-    private static final AdaptationMessage.Adapt REQUEST = new AdaptationMessage.Adapt(10_000, 0, 256, 512, 1);
+    private static final AdaptationMessage.Adapt REQUEST =
+            new AdaptationMessage.Adapt(10_000, 0, List.of(new AdaptationMessage.BlockRows(null, 256, 512, 1)));
 
     @TempDir
     private Path folder;
@@ -171,18 +171,14 @@ class SiteRefitTest {
 
     @Test
     void theTrainedDecoderReturnsInATypeThatKeepsIt() throws IOException {
-        Explainer halves = explainer(1.0);
-        Explainer wide = explainer(1e6);
-        assertEquals(DType.F16, revert(halves, DType.F16).dtype());
-        assertEquals(DType.F64, revert(halves, DType.F64).dtype());
-        assertEquals(DType.F32, revert(wide, DType.F16).dtype());
-        assertEquals(DType.F32, revert(wide, DType.BF16).dtype());
+        Decoder halves = explainer(1.0).decoder();
+        Decoder wide = explainer(1e6).decoder();
+        assertEquals(DType.F16, settings(DType.F16).revertType(halves));
+        assertEquals(DType.F64, settings(DType.F64).revertType(halves));
+        assertEquals(DType.F32, settings(DType.F16).revertType(wide));
+        assertEquals(DType.F32, settings(DType.BF16).revertType(wide));
         Decoder beyondFloat = new Decoder(new Matrix(1, 1, new double[] {1e39}), new double[1]);
         assertEquals(DType.F64, settings(DType.F16).revertType(beyondFloat));
-    }
-
-    private static AdapterAnswer.Publication revert(Explainer explainer, DType dtype) {
-        return refit(explainer, dtype).trained(1, Map.of());
     }
 
     private static SiteRefit refit(Explainer explainer, DType dtype) {

@@ -22,13 +22,14 @@ class AssessmentCodecsTest {
 
     @Test
     void messagesToTheAdapterArriveAsTheyWereSent() {
-        AdaptationMessage.Adapt adapt = new AdaptationMessage.Adapt(20, 10, 5_000_000_000L, 4_096, 3);
+        AdaptationMessage.Adapt adapt = new AdaptationMessage.Adapt(
+                20, 10, List.of(new AdaptationMessage.BlockRows(null, 5_000_000_000L, 4_096, 3)));
         assertEquals(adapt, AdaptationMessage.decode(adapt.encode()));
         HostileBytes.check(adapt.encode(), AdaptationMessage::decode);
         AdaptationMessage.Revert revert = new AdaptationMessage.Revert(20);
         assertEquals(revert, AdaptationMessage.decode(revert.encode()));
         HostileBytes.check(revert.encode(), AdaptationMessage::decode);
-        AdaptationMessage.AdaptBlocks blocks = new AdaptationMessage.AdaptBlocks(
+        AdaptationMessage.Adapt blocks = new AdaptationMessage.Adapt(
                 20,
                 10,
                 List.of(

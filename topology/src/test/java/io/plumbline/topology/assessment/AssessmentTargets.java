@@ -11,6 +11,10 @@ public final class AssessmentTargets {
 
     private AssessmentTargets() {}
 
+    private static AdaptationMessage adapt(Integer target) {
+        return new AdaptationMessage.Adapt(60_000, 0, List.of(new AdaptationMessage.BlockRows(target, 512, 4096, 2)));
+    }
+
     public static List<FuzzTarget> all() {
         return List.of(
                 FuzzTarget.of(
@@ -18,7 +22,8 @@ public final class AssessmentTargets {
                         Part.BYTES,
                         List.of(
                                 new AdaptationMessage.SamplePart(60_000, 1, new byte[] {1, 2, 3}).encode(),
-                                new AdaptationMessage.Adapt(60_000, 0, 512, 4096, 2).encode(),
+                                adapt(null).encode(),
+                                adapt(3).encode(),
                                 new AdaptationMessage.Revert(60_000).encode()),
                         8,
                         bytes -> AdaptationMessage.decode(bytes).encode()),

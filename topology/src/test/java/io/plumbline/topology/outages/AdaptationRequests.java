@@ -43,7 +43,11 @@ final class AdaptationRequests {
             messages.add(message(site, new AdaptationMessage.SamplePart(windowEndMs, index, parts.get(index))));
         }
         messages.add(message(
-                site, new AdaptationMessage.Adapt(windowEndMs, windowEndMs - 10_000, count, CAPACITY, parts.size())));
+                site,
+                new AdaptationMessage.Adapt(
+                        windowEndMs,
+                        windowEndMs - 10_000,
+                        List.of(new AdaptationMessage.BlockRows(null, count, CAPACITY, parts.size())))));
         return messages;
     }
 
