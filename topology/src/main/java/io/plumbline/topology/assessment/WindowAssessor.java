@@ -4,6 +4,7 @@ import io.plumbline.causal.Figure;
 import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.judgement.Amounts;
+import io.plumbline.judgement.Verdict;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.requests.WholeRequests;
@@ -16,6 +17,7 @@ import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.wire.Printable;
@@ -54,7 +56,6 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
     private final KeyValueStore<String, byte[]> memories;
     private final WindowMeasurement measurement;
     private final DriftListener listener;
-    private final TargetsAssessor targets;
     private final String reports;
     private final String requests;
     private final Set<String> judged = new HashSet<>();
@@ -71,7 +72,6 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         this.listener = listener;
         this.reports = reports;
         this.requests = requests;
-        targets = new TargetsAssessor(context, memories, measurement, listener, reports, requests);
     }
 
     /**
@@ -130,10 +130,56 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             listener.onDownstream(window.site(), behaviour.nanoseconds());
         }
         listener.onReport(judgement.report(), measured.nanoseconds() + System.nanoTime() - begin);
-        SiteId id = judge.id();
-        if (id.isBlock()
-                && targets.take(id, judgement.report(), asked, judgement.ask() == Ask.REVERT, record.timestamp())) {
-            judged.add(id.group());
+        boolean reverts = judgement.ask() == Ask.REVERT;
+        if (judge.id().isBlock()) {
+            together(judge.id(), judgement.report(), asked, reverts, record.timestamp());
+        } else {
+            request(
+                    window.site(),
+                    judgement.report(),
+                    asked == null ? List.of() : List.of(asked),
+                    reverts,
+                    record.timestamp());
+        }
+    }
+
+    /**
+     * Takes the report of one block of a site with several targets. Once each block has a report of the window,
+     * forwards how all of them stand, and what they ask the adapter for.
+     *
+     * <p>Only drifted blocks ask for a refit: the decoder of a target follows from the codes and that target's rows, so
+     * a refit of the others would change nothing. The trained decoder returns when no block is drifted any more.
+     */
+    private void together(
+            SiteId id, WindowReport report, @Nullable BlockRows asked, boolean reverts, long timestampMs) {
+        String group = id.group();
+        long startMs = report.header().windowStartMs();
+        TargetsMemory memory = TargetsMemory.decode(memories.get(group)).with(id, report, asked, reverts);
+        TargetsMemory.Window window = memory.of(startMs);
+        boolean whole = window.standings().size() >= measurement.blocks(group);
+        memories.put(group, (whole ? memory.without(startMs) : memory).encode());
+        if (!whole) {
+            return;
+        }
+        judged.add(group);
+        TargetsReport all = TargetsReport.of(group, startMs, report.header().windowEndMs(), window.inOrder());
+        Record<byte[], byte[]> told = record(group, Json.bytes(all), timestampMs);
+        told.headers().add(TargetsReport.HEADER, new byte[] {'1'});
+        context.forward(told, reports);
+        boolean drifted = window.standings().stream().anyMatch(block -> block.verdict() == Verdict.DRIFTED);
+        request(group, report, window.asks(), window.reverts() && !drifted, timestampMs);
+        listener.onTargets(all);
+    }
+
+    /** Asks the adapter for a refit on these rows, else for the trained decoder, else for nothing. */
+    private void request(String site, WindowReport report, List<BlockRows> asks, boolean reverts, long timestampMs) {
+        long endMs = report.header().windowEndMs();
+        if (!asks.isEmpty()) {
+            AdaptationMessage adapt =
+                    new AdaptationMessage.Adapt(endMs, report.header().windowStartMs(), asks);
+            forward(site, adapt.encode(), timestampMs, requests);
+        } else if (reverts) {
+            forward(site, new AdaptationMessage.Revert(endMs).encode(), timestampMs, requests);
         }
     }
 
@@ -181,14 +227,10 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         return value == null ? "none" : Amounts.apart(value, other == null ? value : other, DIGITS);
     }
 
-    /** Returns the rows of a block of a site with several targets that asks for a refit, which all ask for together. */
+    /** Sends what a refit is made of, and returns the rows that ask for one; null where none is asked for. */
     private @Nullable BlockRows ask(
             ClosedWindow window, SiteMemory before, Judgement judgement, SiteJudge judge, long timestampMs) {
         Ask ask = judgement.ask();
-        Integer target = judge.id().target();
-        if (ask == Ask.REVERT && target == null) {
-            forward(window.site(), new AdaptationMessage.Revert(window.endMs()).encode(), timestampMs, requests);
-        }
         if (ask == Ask.ROLL_BACK) {
             SwapWatch swap = judgement.memory().swap();
             AdaptationMessage request = new AdaptationMessage.RollBack(
@@ -212,16 +254,11 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                 byte[] part = new AdaptationMessage.SamplePart(window.endMs(), index, parts.get(index)).encode();
                 forward(window.site(), part, timestampMs, requests);
             }
-            BlockRows rows = new BlockRows(
-                    target, window.moment().rows(), window.sample().capacity(), parts.size());
-            if (target != null) {
-                return rows;
-            }
             if (judge.sendsRequests()) {
                 sendRequests(window, timestampMs);
             }
-            AdaptationMessage request = new AdaptationMessage.Adapt(window.endMs(), window.startMs(), List.of(rows));
-            forward(window.site(), request.encode(), timestampMs, requests);
+            return new BlockRows(
+                    judge.id().target(), window.moment().rows(), window.sample().capacity(), parts.size());
         }
         return null;
     }
