@@ -77,7 +77,7 @@ final class ConsoleApi {
                 mode(site.site()),
                 settings == null ? 0 : settings.rank(),
                 swapped.swaps() != null && swapped.swaps().pinned(),
-                swapped.inService() == null ? 0 : swapped.inService().version(),
+                versionInService(swapped, newest),
                 swapped.swaps() == null || swapped.swaps().waiting() == null
                         ? null
                         : Long.valueOf(swapped.swaps().waiting().number()),
@@ -89,6 +89,13 @@ final class ConsoleApi {
                 windows.subList(Math.max(0, windows.size() - SPARKS), windows.size()).stream()
                         .map(ConsoleApi::spark)
                         .toList());
+    }
+
+    private static long versionInService(SiteHistory swapped, @Nullable WindowPoint newest) {
+        SiteHistory.Published published = swapped.inService();
+        return published != null
+                ? published.version()
+                : newest == null ? 0 : newest.inService().decoderVersion();
     }
 
     private static ConsoleViews.Spark spark(WindowPoint point) {

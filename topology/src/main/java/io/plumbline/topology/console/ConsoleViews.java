@@ -51,8 +51,8 @@ final class ConsoleViews {
     /**
      * The line of a site in the list, and the answer of {@code /api/sites/SITE}.
      *
-     * @param versionInService of the decoder published last, 0 before the first; the newest window may have been judged
-     *     before it
+     * @param versionInService of the decoder published last, before which the newest window may have been judged; that
+     *     of the newest window where none has been heard of
      * @param sinceMs end of the first window of the run of windows with the newest verdict
      * @param recent the last windows, for a sparkline
      */

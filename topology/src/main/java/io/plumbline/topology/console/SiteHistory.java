@@ -3,14 +3,12 @@ package io.plumbline.topology.console;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.panes.RowAccount;
-import io.plumbline.topology.report.FeatureName;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -89,28 +87,6 @@ record SiteHistory(
                 swaps,
                 refusals,
                 nowMs);
-    }
-
-    /**
-     * Returns the report whose farthest requests are shown: the newest drifted one, else the newest; null before the
-     * first.
-     */
-    @Nullable
-    WindowReport withFarthestRequests() {
-        WindowReport drifted = newestDrifted;
-        return drifted == null || drifted.listed(Sections.WORST_REQUESTS).isEmpty() ? newest : drifted;
-    }
-
-    /** Returns label and link of the features that both reports list, by index. */
-    Map<Integer, FeatureName> featureNames() {
-        Map<Integer, FeatureName> names = new TreeMap<>();
-        for (WindowReport report : new WindowReport[] {newestDrifted, newest}) {
-            Map<Integer, FeatureName> more = report == null ? null : report.section(Sections.FEATURE_NAMES);
-            if (more != null) {
-                names.putAll(more);
-            }
-        }
-        return names;
     }
 
     private static boolean isLater(WindowPoint one, WindowPoint than) {

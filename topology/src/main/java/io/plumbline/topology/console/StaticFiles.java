@@ -36,6 +36,7 @@ final class StaticFiles {
             "features.js",
             "breakdown.js",
             "decoders.js",
+            "statistics.js",
             "uplot/uPlot.esm.js",
             "uplot/uPlot.min.css",
             "uplot/LICENSE");

@@ -79,12 +79,6 @@ public record WindowPoint(
         return numbers;
     }
 
-    /** The number of a statistic, null where it is undefined in the window. */
-    @Nullable
-    Double number(Statistic statistic) {
-        return numbers.get(statistic);
-    }
-
     /** Every statistic by its label, and the sections by their keys. */
     @JsonAnyGetter
     Map<String, @Nullable Object> flat() {

@@ -7,6 +7,7 @@ import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.IncidentReport;
+import io.plumbline.topology.ingest.TargetSites;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
@@ -28,9 +29,8 @@ import picocli.CommandLine.Spec;
         name = "report",
         mixinStandardHelpOptions = true,
         description = {
-            "Writes one HTML file about one site and period: windows, verdicts, swaps and figures, with charts. It"
-                    + " needs no network,"
-                    + " runs no script, and can be attached to an incident or printed.",
+            "Writes one HTML file about one site and period: the console's page with its data inside. It needs a"
+                    + " browser but no network, and can be attached to an incident or printed.",
             ""
         },
         footer = {
@@ -70,12 +70,12 @@ final class ReportCommand implements Callable<Integer> {
         boolean adapterReported = answers.isThere();
         if (adapterReported) {
             answers.forEach(report -> {
-                if (report.site().equals(site) && within.holds(report.windowEndMs())) {
+                if (isAbout(report.site()) && within.holds(report.windowEndMs())) {
                     adaptations.add(report);
                 }
             });
         }
-        byte[] html = IncidentReport.of(site, windows, adaptations).html().getBytes(StandardCharsets.UTF_8);
+        byte[] html = IncidentReport.html(monitor, site, windows, adaptations).getBytes(StandardCharsets.UTF_8);
         AtomicFile.write(out, channel -> {
             ByteBuffer bytes = ByteBuffer.wrap(html);
             while (bytes.hasRemaining()) {
@@ -95,6 +95,11 @@ final class ReportCommand implements Callable<Integer> {
                                         : "no adapter has run: topic %s does not exist"
                                                 .formatted(monitor.topics().adaptationReports())));
         return wholeWindows && wholeAnswers ? ExitCodes.FINE : ExitCodes.FAILURE;
+    }
+
+    /** Returns whether a report is about the site, or about all target layers that are swapped together with it. */
+    private boolean isAbout(String reported) {
+        return reported.equals(site) || reported.equals(TargetSites.configured(site));
     }
 
     private boolean complain(@Nullable String problem) {

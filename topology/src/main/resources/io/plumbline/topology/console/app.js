@@ -1,6 +1,6 @@
 import { byId, h, say } from "./dom.js";
-import { follow, get, Refresh, RETRY_MS, siteUrl } from "./feed.js";
-import { ago, words } from "./format.js";
+import { follow, get, record, Refresh, RETRY_MS, siteUrl } from "./feed.js";
+import { ago, moment, words } from "./format.js";
 import { overview } from "./overview.js";
 import { refused, SiteList } from "./sites.js";
 import { SitePage } from "./site.js";
@@ -14,7 +14,7 @@ function selectedName() {
   if (match) {
     try { return decodeURIComponent(match[1]); } catch { return match[1]; }
   }
-  return null;
+  return record?.site ?? null;
 }
 
 function route() {
@@ -107,9 +107,10 @@ function showConnection() {
   const ends = [...state.sites.values()].map((site) => site.newest?.window_end_ms ?? 0);
   const newest = Math.max(0, ...ends);
   const sign = byId("connection");
-  const sentence = link.word !== "live" ? `not connected; what is shown may be old${link.why ? ` (${link.why})` : ""}`
+  const sentence = record ? `record, written ${moment(record.written_ms)}`
+    : link.word !== "live" ? `not connected; what is shown may be old${link.why ? ` (${link.why})` : ""}`
     : link.complaint ? `not live: ${link.complaint}` : "live";
-  sign.className = `connection ${sentence === "live" ? "live" : "lost"}`;
+  sign.className = `connection ${sentence === "live" ? "live" : record ? "" : "lost"}`;
   if (sign.textContent !== sentence) sign.textContent = sentence; // read aloud when it changes
   byId("newest").textContent = newest ? `newest window ended ${ago(newest)}` : "";
 }
@@ -158,6 +159,7 @@ async function onSite({ site }) {
 async function start() {
   try {
     await everything.now();
+    if (record) return;
     follow(state.overview.place, {
       state: connection,
       window: onWindow,
@@ -182,9 +184,11 @@ addEventListener("hashchange", () => {
   scrollTo(0, 0);
 });
 setInterval(() => {
-  if (!state.overview) return;
+  if (record || !state.overview) return;
   list.ages(state.overview);
   askReady();
 }, 5000);
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
+document.body.classList.toggle("record", record !== null);
 document.addEventListener("statistic", (event) => say(`Chart of ${words(event.detail)}`));
 start();

@@ -1,5 +1,6 @@
 import { command, h } from "./dom.js";
-import { moment, number, percent, span, words } from "./format.js";
+import { record } from "./feed.js";
+import { decoder, moment, number, percent, span, words } from "./format.js";
 
 const SAID = {
   published: "went into service", approved: "approved, in service", reverted: "trained decoder restored", rolled_back: "rolled back to the trained decoder",
@@ -8,10 +9,12 @@ const SAID = {
   pinned: "pinned", unpinned: "unpinned", rejected: "command not carried out",
 };
 
-function inService(answer) {
+const SHOWN = 20;
+
+function inService(answer, version) {
   const d = answer.in_service;
   const state = answer.swaps;
-  const lines = [["in service", d ? `version ${d.version}, ${d.kind}` : "trained decoder, as it came"], ["mode", answer.mode + (state?.pinned ? ", pinned" : "")]];
+  const lines = [["in service", d ? `version ${d.version}, ${d.kind}` : version > 0 ? decoder(version) : "trained decoder, as it came"], ["mode", answer.mode + (state?.pinned ? ", pinned" : "")]];
   if (d) {
     lines.push(["SHA-256", short(d.sha256)], ["parent", short(d.parent_sha256)], ["size", `${(d.bytes / 1e6).toFixed(2)} MB in ${d.chunks} chunks`]);
   }
@@ -49,17 +52,28 @@ function entry(report) {
     h("details", null, h("summary", null, "why"), h("p", null, report.reason), report.candidate && h("p", { class: "quiet" }, report.candidate), gate(report)));
 }
 
+/** Why nothing stands where the adapter's reports would. */
+function nothing(answer) {
+  if (answer.mode === "observe") return "This site is watched only (adaptation.mode: observe).";
+  return record ? "The adapter reported nothing in this period." : "Nothing was fitted yet: that begins when the site drifts.";
+}
+
+/** The adapter's reports, the newest first, the old ones behind a word. */
+function history(reports) {
+  const lines = [...reports].reverse().map(entry);
+  return [h("ol", { class: "history", reversed: true }, lines.slice(0, SHOWN)),
+    lines.length > SHOWN && h("details", null, h("summary", null, `${lines.length - SHOWN} more`), h("ol", { class: "history" }, lines.slice(SHOWN)))];
+}
+
 /** What serves, what waits, what was tried. */
-export function decoders(root, answer) {
+export function decoders(root, answer, version) {
   const others = [["Take the adapted decoder out of service:", answer.commands.rollback], ["Keep what is in service:", answer.commands.pin],
     ["Let it swap again:", answer.commands.unpin]].filter(([, text]) => text);
   root.replaceChildren(...[
     h("h2", null, "Decoders"),
     answer.swapped_as && h("p", { class: "quiet" }, "All target layers of ", h("b", null, answer.swapped_as), " are fitted and swapped together: this is their one decoder."),
-    waiting(answer), inService(answer),
-    answer.adaptations.length > 0
-      ? h("ol", { class: "history", reversed: true }, [...answer.adaptations].reverse().slice(0, 20).map(entry))
-      : h("p", { class: "quiet" }, answer.mode === "observe" ? "This site is watched only (adaptation.mode: observe)." : "Nothing was fitted yet: that begins when the site drifts."),
+    waiting(answer), inService(answer, version),
+    answer.adaptations.length > 0 ? history(answer.adaptations) : h("p", { class: "quiet" }, nothing(answer)),
     answer.refusals.length > 0 && h("div", { class: "warn" }, h("p", null, "Versions on the topic that were not trusted:"),
       h("ul", null, answer.refusals.map((one) => h("li", null, `version ${one.version}: ${one.reason}`)))),
     others.length > 0 && h("details", null, h("summary", null, "Commands"),

@@ -52,7 +52,7 @@ function activity(report, names) {
   const head = h("h2", null, "Features that fell silent or woke up");
   const changes = report?.feature_activity;
   if (!changes || changes.undefined !== null) {
-    return [head, h("p", { class: "quiet" }, changes ? `Not compared: ${changes.undefined}.` : "Comes with the next window.")];
+    return [head, h("p", { class: "quiet" }, changes ? `Not compared: ${changes.undefined}.` : "The newest window has no comparison with the baseline's rows.")];
   }
   const where = `Newest window, ${span(report.window_start_ms, report.window_end_ms)}: ${count(changes.tested)} features compared on ${count(changes.rows)} rows of ${count(changes.requests)} requests`;
   if (changes.features.length === 0) {

@@ -1,6 +1,19 @@
 // Where the data comes from: JSON once, then events. A stream ends after some seconds by itself and the browser takes up the next.
+// In the file for an incident it stands in the page itself.
+
+export const siteUrl = (site, what = "") => `/api/sites/${encodeURIComponent(site)}${what && "/" + what}`;
+
+/** What a file for an incident holds in place of a monitor that answers; null on the page of a monitor. */
+export const record = JSON.parse(document.getElementById("record")?.textContent ?? "null");
+
+const recorded = new Map(Object.entries(record?.answers ?? {}).map(([what, answer]) => [siteUrl(record.site, what), answer]))
+  .set("/api/sites", record?.overview);
+
+/** The time that ages count from: in a file, when it was written. */
+export const now = () => record?.written_ms ?? Date.now();
 
 export async function get(path) {
+  if (record) return recorded.get(path);
   const answer = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
   if (!answer.ok) {
     const text = await answer.text();
@@ -10,8 +23,6 @@ export async function get(path) {
   }
   return answer.json();
 }
-
-export const siteUrl = (site, what = "") => `/api/sites/${encodeURIComponent(site)}${what && "/" + what}`;
 
 /**
  * Asks for one thing, one request at a time. What is heard while an answer is under way has it asked for again: an answer may be older

@@ -1,3 +1,5 @@
+import { now, record } from "./feed.js";
+
 // Numbers, times and words as the page writes them. Times are UTC: an incident is read by people in several places.
 
 const two = (n) => String(n).padStart(2, "0");
@@ -27,8 +29,8 @@ export function time(ms) {
 
 export const day = (ms) => new Date(ms).toISOString().slice(0, 10);
 
-/** With the day where it is not today's. */
-export const moment = (ms) => (day(ms) === day(Date.now()) ? time(ms) : `${day(ms)} ${time(ms)}`) + " UTC";
+/** With the day where it is not today's, and always in a file, which is read on other days. */
+export const moment = (ms) => (!record && day(ms) === day(now()) ? time(ms) : `${day(ms)} ${time(ms)}`) + " UTC";
 
 export function span(ms) {
   const s = Math.max(0, Math.round(ms / 1000));
@@ -37,7 +39,7 @@ export function span(ms) {
   return s < 172800 ? `${Math.round(s / 3600)} h` : `${Math.round(s / 86400)} d`;
 }
 
-export const ago = (ms) => `${span(Date.now() - ms)} ago`;
+export const ago = (ms) => `${span(now() - ms)} ago`;
 
 /** faithfulness_gap reads "faithfulness gap". */
 export const words = (name) => name.replaceAll("_", " ").replace("fvu", "FVU");

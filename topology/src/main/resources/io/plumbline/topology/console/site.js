@@ -2,14 +2,16 @@ import { WindowChart } from "./chart.js";
 import { breakdown } from "./breakdown.js";
 import { decoders } from "./decoders.js";
 import { h } from "./dom.js";
-import { get, Refresh, siteUrl } from "./feed.js";
+import { get, now, record, Refresh, siteUrl } from "./feed.js";
 import { ago, apart, count, decoder, moment, number, percent, span, time, words } from "./format.js";
 import { PARTS, sections } from "./sections.js";
 import { badge } from "./sites.js";
-import { windowTable } from "./windows.js";
+import { statistics } from "./statistics.js";
+import { period, windowTable } from "./windows.js";
 
 const GAP = "faithfulness_gap";
-const RANGES = [60, 240, 1000];
+const RANGES = [60, 240, Infinity];
+const KEPT = 1000;
 
 const gapSeries = [
   { label: "upper bound", key: (w) => w.gap_upper_bound, stroke: "--bound", width: 1, band: "--band" },
@@ -40,7 +42,7 @@ export class SitePage {
     this.overview = overview;
     this.summary = summary;
     this.windows = [];
-    this.range = RANGES[1];
+    this.range = RANGES[record ? 2 : 1];
     this.closed = false;
     this.statistic = null;
     this.body = h("div", { class: "body" });
@@ -89,7 +91,7 @@ export class SitePage {
       this.windows.push(window);
       this.windows.sort((a, b) => a.window_end_ms - b.window_end_ms || a.window_start_ms - b.window_start_ms);
     }
-    this.windows = this.windows.slice(-RANGES[2]);
+    this.windows = this.windows.slice(-KEPT);
     this.showHead();
     if (!this.gap) {
       this.lay();
@@ -102,7 +104,7 @@ export class SitePage {
   showHead() {
     const s = this.summary;
     const w = s.newest;
-    const old = w && Date.now() - s.heard_ms > this.overview.stale_after_ms;
+    const old = w && now() - s.heard_ms > this.overview.stale_after_ms;
     this.head.replaceChildren(...[
       h("a", { class: "back", href: "#/" }, "← all sites"),
       h("div", { class: "title" }, h("h1", null, s.site), badge(w?.verdict),
@@ -123,7 +125,7 @@ export class SitePage {
     this.gap?.close();
     this.fvu?.close();
     this.gap = this.fvu = null;
-    this.parts = Object.fromEntries([...PARTS, "breakdown", "decoders", "rows"].map((name) => [name, h("section", { class: `part ${name}` })]));
+    this.parts = Object.fromEntries([...PARTS, "breakdown", "decoders", "rows", "statistics"].map((name) => [name, h("section", { class: `part ${name}` })]));
     if (this.windows.length === 0) {
       this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
       this.fill();
@@ -144,6 +146,7 @@ export class SitePage {
       RANGES.map((n) => h("option", { value: n, selected: n === this.range }, n === RANGES[2] ? "all windows" : `last ${n}`)));
     this.csv = h("a", { download: true }, "CSV");
     this.json = h("a", { download: `windows-${this.site.replace(/[^a-zA-Z0-9._-]/g, "_")}.json` }, "JSON");
+    this.period = h("p", { class: "quiet" });
     this.readout = h("p", { class: "readout", id: "readout" });
     const gapRoot = h("div", { class: "plot" });
     const fvuRoot = h("div", { class: "plot" });
@@ -157,15 +160,16 @@ export class SitePage {
     h("ul", { class: "legend" }, legend, key("drifted", "drifted", "area"), key("undecided", "undecided", "area"), key("another decoder", "swap", "dotted")),
     gapRoot, h("ul", { class: "legend" }, h("li", null, h("b", null, "FVU")), key("trained decoder", "value"), key("decoder in service", "active")), fvuRoot);
     this.tableRoot = h("div");
-    const details = h("details", { class: "table", ontoggle: () => this.table() }, h("summary", null, "The same as a table"), this.tableRoot);
+    const details = h("details", { class: "table", open: record !== null, ontoggle: () => this.table() }, h("summary", null, "The same as a table"), this.tableRoot);
     this.details = details;
     this.body.replaceChildren(
       h("section", { class: "part charts", "aria-labelledby": "windows-title" },
         h("div", { class: "bar" }, h("h2", { id: "windows-title" }, "Windows"),
           h("label", null, h("span", { class: "hidden" }, "Statistic"), choose), h("label", null, h("span", { class: "hidden" }, "Range"), range),
           h("span", { class: "export" }, "export ", this.csv, " ", this.json)),
-        this.readout, this.stage, details),
-      h("div", { class: "column" }, this.parts.breakdown, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, PARTS.map((name) => this.parts[name])));
+        this.period, this.readout, this.stage, details),
+      h("div", { class: "column" }, this.parts.breakdown, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, PARTS.map((name) => this.parts[name])),
+      this.parts.statistics);
     const { window } = this.overview;
     const tumbling = window.advance_ms === window.size_ms;
     const common = { tumbling, onWindow: (w) => this.read(w ?? this.shown[this.shown.length - 1]) };
@@ -175,15 +179,16 @@ export class SitePage {
     this.fill();
   }
 
-  /** What stands beside the charts: the parts are new and empty. */
+  /** What stands beside the charts: the parts are new and empty. A file has no account of rows. */
   fill() {
-    for (const part of [this.reports, this.decoders, this.account]) part.now().catch(() => {});
+    for (const part of [this.reports, this.decoders, ...(record ? [] : [this.account])]) part.now().catch(() => {});
   }
 
   draw() {
     this.shown = this.windows.slice(-this.range);
     this.gap.show(this.shown);
     this.fvu.show(this.shown);
+    this.period.textContent = period(this.shown);
     this.read(this.shown[this.shown.length - 1]);
     breakdown(this.parts.breakdown, this.shown[this.shown.length - 1]);
     const query = this.shown.length < this.windows.length ? `?from_ms=${this.shown[0].window_end_ms}` : "";
@@ -217,12 +222,14 @@ export class SitePage {
 
   async readReports() {
     const reports = await get(siteUrl(this.site, "reports"));
-    if (!this.closed && this.gap) sections(this.parts, this.overview.sections, reports);
+    if (this.closed || !this.gap) return;
+    sections(this.parts, this.overview.sections, reports);
+    statistics(this.parts.statistics, this.overview.statistics, reports.newest);
   }
 
   async readDecoders() {
     const answer = await get(siteUrl(this.site, "decoders"));
-    if (!this.closed && this.parts) decoders(this.parts.decoders, answer);
+    if (!this.closed && this.parts) decoders(this.parts.decoders, answer, this.summary.version_in_service);
   }
 
   async readAccount() {
@@ -233,8 +240,7 @@ export class SitePage {
 
   noWindow() {
     const { window } = this.overview;
-    const now = Date.now();
-    const end = Math.floor(now / window.advance_ms) * window.advance_ms + window.advance_ms;
+    const end = Math.floor(now() / window.advance_ms) * window.advance_ms + window.advance_ms;
     return h("section", { class: "part empty" }, h("h2", null, "No window closed yet"),
       h("p", null, `A window is ${span(window.size_ms)} of event time. Rows stamped now lie in the one that ends at ${moment(end)}; it closes when rows later than ${time(end + window.grace_ms)} come${window.idle_close_ms === null ? "" : `, or when the site has been silent for ${span(window.idle_close_ms)}`}.`),
       h("p", null, "Nothing after that? Records need the header ", h("code", null, "site"), " (or the key) ", h("code", null, this.site),

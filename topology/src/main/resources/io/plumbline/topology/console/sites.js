@@ -1,4 +1,5 @@
 import { command, h, svg } from "./dom.js";
+import { now } from "./feed.js";
 import { ago, count, decoder, headline, words } from "./format.js";
 
 const WIDTH = 120;
@@ -54,7 +55,7 @@ function notes(site) {
 }
 
 /** How long a site had no window, where that is longer than it should be; else nothing. */
-export const silence = (site, overview) => (site.newest && Date.now() - site.heard_ms > overview.stale_after_ms
+export const silence = (site, overview) => (site.newest && now() - site.heard_ms > overview.stale_after_ms
   ? `no window for ${ago(site.heard_ms).replace(" ago", "")}` : "");
 
 export class SiteList {

@@ -97,12 +97,10 @@ class ConsoleIT {
         List<String> ofTheLivePage = browser.complaints();
         assertTrue(ofTheLivePage.stream().allMatch(line -> line.contains("ERR_")), ofTheLivePage::toString);
         browser.open(file.toUri().toString());
-        assertEquals(SITE, browser.text("h1"));
-        assertEquals(2L, browser.run("return document.querySelectorAll('svg path.line.value[d^=M]').length"));
-        assertTrue((Long) browser.run("return document.querySelectorAll('table:last-of-type tr').length") > 7);
-        assertTrue(browser.text("ol").contains("published version 1"), browser.text("ol"));
-        assertTrue(browser.text("ol").contains("reverted version 2"), browser.text("ol"));
-        assertEquals(0L, browser.run("return document.querySelectorAll('script, link, img, [src], [href]').length"));
+        browser.awaitText("main h1", SITE);
+        browser.awaitText(".part.decoders .history", "went into service · v1");
+        browser.awaitText(".part.decoders .history", "trained decoder restored · v2");
+        assertTrue(windowsShown(browser) >= 7);
         assertEquals(List.of(), browser.complaints());
 
         Shell nothing = Shell.run(

@@ -7,13 +7,17 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.report.WindowReport;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -27,6 +31,11 @@ import org.openqa.selenium.Keys;
 class ConsolePageIT {
 
     private static final JsonMapper JSON = new JsonMapper();
+
+    private static final String CHART_IS_DRAWN = """
+            const canvas = document.querySelector('.plot canvas');
+            const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+            return pixels.some((value, i) => i % 4 === 3 && value > 0);""";
 
     @TempDir
     private static Path folder;
@@ -96,10 +105,7 @@ class ConsolePageIT {
         browser.awaitText(".part.others", "trained");
         browser.awaitText(".part.others", "0.375");
         assertEquals("drifted · blocks.7 · Plumbline", browser.driver().getTitle());
-        assertTrue((Boolean) browser.run("""
-                const canvas = document.querySelector('.plot canvas');
-                const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-                return pixels.some((value, i) => i % 4 === 3 && value > 0);"""), "the chart is empty");
+        assertTrue((Boolean) browser.run(CHART_IS_DRAWN), "the chart is empty");
     }
 
     @Test
@@ -377,10 +383,82 @@ class ConsolePageIT {
                 complaints::toString);
     }
 
-    private void story(String site, int windows) {
-        for (int i = 0; i < windows; i++) {
-            served.console().onReport(ConsoleReports.window(site, i, i == 4 ? 4.75 : 3 + i / 10.0), 0);
+    @Test
+    void theFileForAnIncidentIsTheSamePageAndNeedsNoServer() throws Exception {
+        story(ConsoleReports.SITE, 9);
+        browser.open(served.address("/#/site/blocks.7"));
+        List<String> parts =
+                List.of(".figures", ".readout", ".part.spectrum", ".part.requests", ".part.features", ".part.others");
+        browser.awaitText(".part.spectrum", "rank 2");
+        List<String> live = parts.stream().map(browser::text).toList();
+        List<AdaptationReport> adaptations = new ArrayList<>();
+        for (int i = 0; i < 23; i++) {
+            adaptations.add(ConsoleReports.kept(ConsoleReports.SITE, "window " + i + " gave nothing better"));
         }
+
+        open(ConsoleReports.SITE, windows(ConsoleReports.SITE, 9), adaptations);
+        browser.awaitText(".part.spectrum", "rank 2");
+        assertEquals(live, parts.stream().map(browser::text).toList());
+        assertEquals("aligned · blocks.7 · Plumbline", browser.driver().getTitle());
+        browser.awaitText("#connection", "record, written 20");
+        browser.awaitText(".part.charts", "9 windows: 8 aligned, 1 drifted. Decoder trained at first, v2 at last.");
+        browser.awaitText(".part.statistics", "faithfulness gap 3.8000 Faithfulness gap: Frobenius norm");
+        browser.awaitText(".part.decoders", "in service\nv2");
+        browser.awaitText(".part.decoders", "3 more");
+        assertEquals(9L, browser.run("return document.querySelectorAll('.charts tbody tr').length"));
+        assertTrue((Boolean) browser.run(CHART_IS_DRAWN), "the chart is empty");
+        assertEquals("", browser.text("nav.sites"));
+        assertEquals("", browser.text(".part.rows"), "nobody accounts for rows here");
+        assertEquals(List.of(), browser.run("""
+                return performance.getEntriesByType('resource').map((one) => one.name)
+                    .filter((name) => !name.startsWith('data:'));"""));
+        browser.run("dispatchEvent(new Event('beforeprint'))");
+        assertEquals(0L, browser.run("return document.querySelectorAll('details:not([open])').length"), "on paper");
+        browser.size(360, 740);
+        assertEquals(360L, browser.run("return document.documentElement.scrollWidth"));
+    }
+
+    @Test
+    void aNameInTheFileForAnIncidentIsText() throws Exception {
+        String site = ConsoleReports.HOSTILE + "</script><script>document.title='owned'</script><!--<script>";
+        open(
+                site,
+                windows(site, 2),
+                List.of(ConsoleReports.kept(site, "</p><img src=x onerror=\"document.title='owned'\">")));
+        browser.awaitText("main h1", site);
+        browser.awaitText(".part.decoders", "nothing better found");
+        assertFalse(browser.driver().getTitle().startsWith("owned"));
+        assertEquals(0L, browser.run("return document.querySelectorAll('main img, main script').length"));
+        assertEquals("refused", browser.run("""
+                try { document.body.innerHTML = '<b>markup</b>'; return 'taken'; } catch { return 'refused'; }"""));
+        assertEquals("refused", browser.driver().executeAsyncScript("""
+                const done = arguments[arguments.length - 1];
+                fetch('http://127.0.0.1:1/').then(() => done('left'), () => done('refused'));"""));
+        List<String> complaints = browser.complaints();
+        assertTrue(
+                complaints.size() >= 2
+                        && complaints.stream()
+                                .allMatch(line ->
+                                        line.contains("Content Security Policy") || line.contains("TrustedHTML")),
+                complaints::toString);
+    }
+
+    private static void open(String site, List<WindowReport> windows, List<AdaptationReport> adaptations)
+            throws Exception {
+        Path file = Files.writeString(
+                folder.resolve("incident.html"),
+                IncidentReport.html(ConsoleReports.config(folder), site, windows, adaptations));
+        browser.open(file.toUri().toString());
+    }
+
+    private void story(String site, int windows) {
+        windows(site, windows).forEach(window -> served.console().onReport(window, 0));
+    }
+
+    private static List<WindowReport> windows(String site, int windows) {
+        return IntStream.range(0, windows)
+                .mapToObj(i -> ConsoleReports.window(site, i, i == 4 ? 4.75 : 3 + i / 10.0))
+                .toList();
     }
 
     private static SwapState waiting(long candidate) {

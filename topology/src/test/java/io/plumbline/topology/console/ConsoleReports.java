@@ -1,6 +1,8 @@
 package io.plumbline.topology.console;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.judgement.Verdict;
+import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.WindowReport;
@@ -107,6 +109,22 @@ final class ConsoleReports {
                         gap - 1,
                         gap + 0.5);
         return Json.read(json.getBytes(StandardCharsets.UTF_8), WindowReport.class);
+    }
+
+    /** Returns the report of an adapter that found nothing better in the first window. */
+    static AdaptationReport kept(String site, String reason) {
+        String json = """
+                {"site": %s, "window_start_ms": %d, "window_end_ms": %d, "outcome": "kept", "reason": %s, "candidates": []}
+                """.formatted(Json.text(site), T0, T0 + 60_000, Json.text(reason));
+        return Json.read(json.getBytes(StandardCharsets.UTF_8), AdaptationReport.class);
+    }
+
+    /** Returns what a file for an incident holds in place of a monitor that answers. */
+    static JsonNode recorded(String html) {
+        String before = "<script type=\"application/json\" id=\"record\">";
+        int begin = html.indexOf(before) + before.length();
+        String json = html.substring(begin, html.indexOf("</script>", begin));
+        return Json.read(json.getBytes(StandardCharsets.UTF_8), JsonNode.class);
     }
 
     /** Returns a window that is drifted by a statistic whose numbers are much smaller than the gap's. */

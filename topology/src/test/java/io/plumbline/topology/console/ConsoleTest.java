@@ -13,6 +13,7 @@ import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.WindowReport;
 import java.io.BufferedReader;
 import java.io.InputStream;
 import java.io.InputStreamReader;
@@ -249,30 +250,48 @@ class ConsoleTest {
     }
 
     @Test
-    void theFarthestRequestsInAFileAreThoseOfTheNewestDriftedWindow() {
-        String html = IncidentReport.of(
-                        "blocks.7",
-                        List.of(ConsoleReports.window("blocks.7", 4, 4.5), ConsoleReports.window("blocks.7", 5, 3)),
-                        List.of())
-                .html();
-        assertTrue(
-                html.contains("<p>Of the drifted window that ended 2023-11-14T22:19:00Z.</p><table><tr><th>request"),
-                html);
+    void theFileForAnIncidentHoldsTheAnswersOfTheApiAndNamesNoBroker() throws Exception {
+        List<WindowReport> windows = List.of(
+                ConsoleReports.window("blocks.7", 5, 3),
+                ConsoleReports.window("blocks.7", 4, 4.75),
+                ConsoleReports.window("blocks.7", 6, 3));
+        String html = IncidentReport.html(ConsoleReports.config(folder), "blocks.7", windows, List.of());
+        JsonNode recorded = ConsoleReports.recorded(html);
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
+            windows.forEach(window -> served.console().onReport(window, 0));
+            for (String part : List.of("windows", "reports")) {
+                assertEquals(
+                        JSON.readTree(served.get("/api/sites/blocks.7/" + part).body()),
+                        recorded.at("/answers/" + part),
+                        part);
+            }
+        }
+        assertEquals(3, recorded.at("/answers/windows/windows").size());
+        assertEquals(1, recorded.at("/answers//version_in_service").asInt(), "no manifest is at hand");
+        assertFalse(html.contains("broker:9092"), html);
     }
 
     @Test
-    void theFileForAnIncidentHoldsNamesAsText() {
-        String html = IncidentReport.of(
-                        ConsoleReports.HOSTILE,
-                        List.of(
-                                ConsoleReports.window(ConsoleReports.HOSTILE, 5, 3),
-                                ConsoleReports.window(ConsoleReports.HOSTILE, 4, 4.75)),
-                        List.of())
-                .html();
-        assertFalse(html.contains("<img") || html.contains("<script"), html);
-        assertTrue(html.contains("<h1>=&lt;img src=x onerror=document.title=&#39;owned&#39;&gt;/..%2F"), html);
-        assertTrue(html.contains("2 windows: 1 aligned, 1 drifted"), html);
-        assertTrue(html.contains("rect class=\"drifted\""), html);
+    void theFileOfATargetLayerHasTheReportsOfTheAdapterAboutAllLayers() throws Exception {
+        String site = "clt/targets.3";
+        JsonNode decoders = ConsoleReports.recorded(IncidentReport.html(
+                        ConsoleReports.targets(folder),
+                        site,
+                        List.of(ConsoleReports.window(site, 0, 4.5)),
+                        List.of(ConsoleReports.kept("clt", "nothing better"))))
+                .at("/answers/decoders");
+        assertEquals("clt", decoders.get("swapped_as").asText());
+        assertEquals("nothing better", decoders.at("/adaptations/0/reason").asText());
+    }
+
+    @Test
+    void noTextOfTheFileForAnIncidentEndsItsElement() throws Exception {
+        String site = ConsoleReports.HOSTILE + "</script><!--<script>";
+        String html = IncidentReport.html(
+                ConsoleReports.config(folder), site, List.of(ConsoleReports.window(site, 0, 3)), List.of());
+        assertEquals(site, ConsoleReports.recorded(html).get("site").asText());
+        assertEquals(3, html.split("<script", -1).length - 1, "the data, the import map, the first module");
+        assertFalse(html.contains("<img src=x") || html.contains("<!--"), html);
     }
 
     @Test

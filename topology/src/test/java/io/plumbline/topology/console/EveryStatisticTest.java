@@ -19,7 +19,6 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Locale;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
@@ -120,16 +119,24 @@ class EveryStatisticTest {
 
     @ParameterizedTest
     @MethodSource("shown")
-    void theFileForAnIncidentHasItAndTheReasonWhereItIsUndefined(Statistic statistic) {
-        String row = "<td>%s</td><td>%s</td>";
-        String html =
-                IncidentReport.of("blocks.7", List.of(report()), List.of()).html();
-        assertTrue(
-                html.contains(row.formatted(statistic.label(), String.format(Locale.ROOT, "%.4f", value(statistic)))),
-                html);
-        WindowReport undefined = read((ObjectNode) Json.tree(report()), statistic);
-        html = IncidentReport.of("blocks.7", List.of(undefined), List.of()).html();
-        assertTrue(html.contains(row.formatted(statistic.label(), "a test said so")), html);
+    void theFileForAnIncidentHasItAndTheReasonWhereItIsUndefined(Statistic statistic) throws IOException {
+        JsonNode recorded = recorded(report());
+        assertEquals(
+                value(statistic),
+                recorded.at("/answers/windows/windows/0/" + statistic.label()).asDouble());
+        assertTrue(recorded.at("/overview/statistics")
+                .findValuesAsText("statistic")
+                .contains(statistic.label()));
+        JsonNode newest =
+                recorded(read((ObjectNode) Json.tree(report()), statistic)).at("/answers/reports/newest");
+        assertTrue(newest.get(statistic.label()).isNull(), newest::toString);
+        assertEquals(
+                "a test said so", newest.at("/undefined/" + statistic.label()).asText());
+    }
+
+    private JsonNode recorded(WindowReport window) throws IOException {
+        return ConsoleReports.recorded(
+                IncidentReport.html(ConsoleReports.config(folder), "blocks.7", List.of(window), List.of()));
     }
 
     @ParameterizedTest
@@ -170,9 +177,6 @@ class EveryStatisticTest {
                 assertFalse(served.get(path).body().contains("davis_kahan"), path);
             }
         }
-        assertFalse(IncidentReport.of("blocks.7", List.of(report()), List.of())
-                .html()
-                .contains("davis_kahan"));
     }
 
     /** A window in which every statistic has a value of its own. */
