@@ -71,7 +71,8 @@ public record GateVerdict(
     public record Change(@Nullable Double before, @Nullable Double after) {}
 
     /** An error with the trained decoder and with the proposed one; null where the baseline holds nothing for it. */
-    public record InDistribution(@Nullable Double trained, @Nullable Double after) {}
+    public record InDistribution(
+            @Nullable Double trained, @Nullable Double after) {}
 
     public GateVerdict {
         tests = List.copyOf(tests);
@@ -99,7 +100,8 @@ public record GateVerdict(
                 heldOut == null ? Improvement.NONE : Improvement.of(heldOut.improvement()),
                 normal == null
                         ? new InDistribution(null, null)
-                        : new InDistribution(normal.before().value(), normal.after().value()),
+                        : new InDistribution(
+                                normal.before().value(), normal.after().value()),
                 decision.publishes() ? adaptation.publishedRows() : null);
     }
 
