@@ -3,6 +3,7 @@
 #   PLUMBLINE_JAVA_OPTS   options for that Java, e.g. "-Xmx4g"
 #   TMPDIR                where temporary folders go, as everywhere; Java alone would not ask
 #   PLUMBLINE_LOG         log level on stderr: error, warn (default), info, debug
+#   XDG_CACHE_HOME        the folder of caches (default: ~/.cache); plumbline/ in it holds Java's archives of classes
 # shellcheck shell=bash
 
 fail() {
@@ -98,6 +99,89 @@ only_prints() {
   return 1
 }
 
+# Whether a command writes an archive of classes: one that ends soon and reads the classes that others need. The service
+# writes none: Java writes at the end, and a stop would take seconds longer.
+writes_archive() {
+  case "$(command_of "$@")" in
+    check) ! has_option --offline "$@" ;;
+    demo) ! has_option --toy "$@" ;;
+    *) return 1 ;;
+  esac
+}
+
+# keep_archive ARCHIVE BOOT: makes a file that Java has written the archive, and removes what killed processes left. Java
+# writes to ARCHIVE.BOOT.PROCESS, so that two processes do not write to one file.
+keep_archive() {
+  for written in "$1".*; do
+    [ -f "$written" ] || continue
+    if [ "${written%.*}" != "$1.$2" ]; then
+      # Of another boot: after a power failure a part may be missing, and Java would end with SIGBUS.
+      rm -f "$written"
+    elif [ "$(od -A n -t x4 -N 4 "$written" | tr -d ' ')" = f00baba8 ]; then
+      # Java writes these bytes last. A process that never spoke to a broker has read too few classes.
+      if [ ! -f "$1" ] && LC_ALL=C grep -qF org/apache/kafka/clients/NetworkClient "$written" && sync "$written"; then
+        mv -f "$written" "$1"
+      else
+        rm -f "$written"
+      fi
+    elif ! kill -0 "${written##*.}"; then
+      rm -f "$written"
+    fi
+  done
+}
+
+# archive_flag_of CLASS_PATH ARGUMENTS...: prints Java's flag that reads the archive of classes, or that writes one.
+archive_flag_of() {
+  folder=${XDG_CACHE_HOME:-${HOME:?}/.cache}/plumbline
+  # Java takes what stands before a colon for another archive.
+  case $folder in *:* | [!/]*) return 0 ;; esac
+  if [ ! -d "$folder" ]; then
+    # Not root in a user's home, as sudo has it.
+    [ -n "${XDG_CACHE_HOME:-}" ] || [ -O "$HOME" ] || return 0
+    (umask 077 && mkdir -p "$folder")
+  fi
+  # Another user's file could hold any code.
+  [ -O "$folder" ] || return 0
+  class_path=$1
+  shift
+  # Of each class path one file: its name covers Java's version and the name, which has the version, size and time of each jar.
+  place=$(echo "$class_path $release" | cksum)
+  content=$(
+    IFS=:
+    # shellcheck disable=SC2086
+    set -- $class_path
+    { stat -L -c '%n %s %Y' "$@" || stat -L -f '%N %z %m' "$@"; } | cat - "$release" | cksum
+  )
+  place=classes-${place%% *}
+  archive=$folder/$place-${content%% *}.jsa
+  boot=
+  [ ! -r /proc/sys/kernel/random/boot_id ] || read -r boot </proc/sys/kernel/random/boot_id
+  keep_archive "$archive" "$boot"
+  if [ -f "$archive" ]; then
+    [ ! -O "$archive" ] || echo "-XX:SharedArchiveFile=$archive"
+    return 0
+  fi
+  writes_archive "$@" || return 0
+  # With an agent or another module path, and on a full disk, Java would end with an error instead of writing.
+  for option in $java_options; do
+    case $option in -Xm[sx]* | -D*) ;; *) return 0 ;; esac
+  done
+  [ "$(ulimit -f)" = unlimited ] && [ "$(df -P -k "$folder" | awk 'NR == 2 { print $4 }')" -gt 524288 ] || return 0
+  # Archives of other jars in this place, and those that nobody has read for a month.
+  find "$folder" -name 'classes-*' -type f \( -name "$place-*" ! -name "${archive##*/}*" -o -atime +30 \) -delete
+  : >"$archive.$boot.$$" && echo "-XX:ArchiveClassesAtExit=$archive.$boot.$$"
+}
+
+# find_archive CLASS_PATH ARGUMENTS...: sets archive_flag. Java can keep the classes that it has read in a file, and maps
+# them at a later start in less time. Everything works without: nothing here prints or fails a start.
+find_archive() {
+  archive_flag=
+  java_options="${PLUMBLINE_JAVA_OPTS:-} ${JAVA_TOOL_OPTIONS:-} ${JDK_JAVA_OPTIONS:-} ${_JAVA_OPTIONS:-}"
+  case $java_options in *Archive* | *-Xshare*) return 0 ;; esac
+  if only_prints "$@" || [ ! -r "$release" ]; then return 0; fi
+  archive_flag=$(archive_flag_of "$@" 2>/dev/null) || archive_flag=
+}
+
 # start CLASS_PATH ARGUMENTS...: becomes Java. $downstream holds the class path of what runs the rest of a model, which a
 # service reads where a site names one.
 start() {
@@ -149,8 +233,9 @@ start() {
   # Progress bars are for people: only when what is printed goes to a terminal.
   terminal=
   if [ -t 1 ] && [ -t 2 ]; then terminal=-Dplumbline.terminal=true; fi
+  # The words after archive_flag: Java would print each class that an archive cannot hold, and why it does not use one.
   # These hold several options or none, separated by blanks on purpose.
   # shellcheck disable=SC2086
-  exec "$java" $quiet_flags $vector_flag $brief_flags $collector_flag $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
+  exec "$java" $quiet_flags $vector_flag $brief_flags $collector_flag $memory_flag $region_flag $terminal ${downstream_flag:+"$downstream_flag"} ${TMPDIR:+"-Djava.io.tmpdir=$TMPDIR"} ${archive_flag:+"$archive_flag" '-Xlog:cds*=off'} ${PLUMBLINE_JAVA_OPTS:-} -cp "$class_path" \
     io.plumbline.topology.operate.Plumbline "$@"
 }
