@@ -146,6 +146,57 @@ def test_the_sample_is_the_rows_of_the_smallest_hashes_with_their_requests() -> 
     np.testing.assert_array_equal(record["sample_activations"].values, [entry[2] for entry in every[:20]])
 
 
+def steps(rows: dict[str, Array], size: int) -> list[tuple[list[str], list[int], Array]]:
+    """Returns the rows of requests as a server computes them: some of each in every step."""
+    found = []
+    most = max(map(len, rows.values()))
+    for first in range(0, most, size):
+        parts = {name: values[first : first + size] for name, values in rows.items() if len(values) > first}
+        index = [number for number, part in enumerate(parts.values()) for _ in part]
+        found.append((list(parts), index, np.concatenate(list(parts.values()))))
+    return found
+
+
+def test_steps_of_many_requests_come_to_the_sums_of_their_rows() -> None:
+    rows = batches(9, 6)
+    producer = Records()
+    mask = Mask(token_ids=(7,))
+    with MomentAccumulator(producer, {"a": Accumulation(PANE, mask=mask)}) as moments:
+        for names, index, values in steps(rows, 5):
+            ids = np.where(np.arange(len(values)) == 0, 7, 1)
+            assert moments.send_step("a", names, index, values, token_ids=ids, timestamp_ms=T0 + 5), producer.stats
+    record = producer.records[0][1]
+    kept = np.concatenate([values[1:] for _, _, values in steps(rows, 5)]).astype(np.float64)
+    np.testing.assert_allclose(full(record), kept.T @ kept, rtol=1e-5, atol=1e-3)
+    assert record["rows"].values.tolist() == [len(kept)]
+    assert record["requests"].values.tolist() == [9]
+    assert record["masked"].values.tolist() == [len(steps(rows, 5)), 0]
+    assert_possible(record)
+
+
+def test_a_sampled_row_of_a_step_names_its_own_request() -> None:
+    rows = batches(4, 3)
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments:
+        for names, index, values in steps(rows, 20):
+            special = np.arange(len(values)) % 3 == 0
+            assert moments.send_step("a", names, index, values, special=special, timestamp_ms=T0)
+    record = producer.records[0][1]
+    owner = {values.tobytes(): request_hash(name) for name, part in rows.items() for values in part}
+    sampled = record["sample_activations"].values
+    assert [owner[values.tobytes()] for values in sampled] == record["sample_request"].values.tolist()
+    assert len(set(record["sample_request"].values.tolist())) == 4
+
+
+@pytest.mark.parametrize("index", [[0, 1], [0, 1, 2], [-1, 0, 1], [[0, 0, 1]]])
+def test_a_step_whose_rows_are_of_no_request_is_refused(index: Any) -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments:
+        assert not moments.send_step("a", ["x", "y"], index, np.ones((3, 4), dtype="float32"), timestamp_ms=T0)
+    assert producer.stats.refused == 1
+    assert producer.records == []
+
+
 def test_bfloat16_is_widened_for_the_sums_and_sampled_as_it_is() -> None:
     bits = (batches(1, 5)["request-0"].view("uint32") >> 16).astype("uint16")
     _, record = accumulate({"r": Tensor("BF16", bits)}, Accumulation(PANE))

@@ -10,18 +10,20 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from .coverage import Missing
-from .hashes import record_hash
+from .hashes import record_hash, request_hash
 from .panes import Pane
 from .process import hold, left_behind
 from .producer import Producer
 from .rows import Kept, Rows
 from .settings import Accumulation
-from .tensors import encode
+from .tensors import encode, tensor_of
 
 _LOG = logging.getLogger(__name__)
 _HEADER_ALLOWANCE = 65_536
@@ -131,19 +133,60 @@ class MomentAccumulator:
             False when the rows were refused: they do not fit those before them, or one is not finite. The rows before
             stay as they are. False, too, in a forked process, where they are dropped.
         """
-        event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         try:
             rows = Rows.of(activations, targets, token_ids, special)
             missing = Missing.of_request(tokens_served, rows.given, cached)
-            if self._forked:
-                self.count_dropped(site, request, rows.activations.shape[0], left_behind("accumulator"))
+            if not self._take(site, request, rows, timestamp_ms, headers):
                 return False
-            with self._lock:
-                self._add(site, request, rows, event_time, _origin(headers))
             self._producer.count_missing(site, missing)
             return True
         except Exception as error:
             self._producer.count_refused(site, request, error)
+            return False
+
+    def send_step(
+        self,
+        site: str,
+        requests: Sequence[str],
+        index: Any,
+        activations: Any,
+        *,
+        targets: Any = None,
+        token_ids: Any = None,
+        special: Any = None,
+        timestamp_ms: int | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> bool:
+        """Adds the rows of several requests that a server computed in one step; never raises.
+
+        They are one batch: products are of 128 rows, whosever they are, and of each request nothing is kept but its
+        hash beside its sampled rows. In a pane a request counts once, however many steps it has rows in.
+
+            moments.send_step("residual.5", ["a", "b"], [0, 0, 0, 1], rows)  # three rows of a, one of b
+
+        Args:
+            site: one of the sites this accumulator was made with.
+            requests: names of the requests.
+            index: integers [rows]: which of the names each row is of.
+            activations: [rows, width], numpy or torch, in a float type.
+            targets: [rows, width written], for a transcoder: what is summed.
+            token_ids: integers [rows]; needed where the mask names tokens.
+            special: booleans [rows]: these rows are left out, and are not counted as masked.
+            timestamp_ms: event time; default: now.
+            headers: as for `send`; of all the requests.
+
+        Returns:
+            False when the rows were refused or dropped, all of them.
+        """
+        try:
+            owners = tensor_of(index).values
+            if owners.ndim != 1 or (len(owners) and not 0 <= owners.min() <= owners.max() < len(requests)):
+                raise ValueError(f"index: expected numbers of {len(requests)} requests, one a row")
+            hashes = np.array([request_hash(name) for name in requests], dtype=np.int64)
+            rows = Rows.of(activations, targets, token_ids, special, hashes[owners])
+            return self._take(site, "", rows, timestamp_ms, headers)
+        except Exception as error:
+            self._producer.count_refused(site, f"{len(requests)} requests of a step", error)
             return False
 
     def count_dropped(self, site: str, request: str, rows: int, reason: str) -> None:
@@ -187,6 +230,17 @@ class MomentAccumulator:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _take(
+        self, site: str, request: str, rows: Rows, timestamp_ms: int | None, headers: Mapping[str, str] | None
+    ) -> bool:
+        if self._forked:
+            self.count_dropped(site, request, rows.activations.shape[0], left_behind("accumulator"))
+            return False
+        event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
+        with self._lock:
+            self._add(site, request, rows, event_time, _origin(headers))
+        return True
 
     def _add(self, site: str, request: str, rows: Rows, event_time: int, origin: _Origin) -> None:
         how = self._sites.get(site)

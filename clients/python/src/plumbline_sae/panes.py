@@ -35,6 +35,8 @@ class Pane:
         """Whether a failure left rows in the sums that the other numbers lack, so that the pane cannot be sent."""
         self.rows = 0
         self._requests = 0
+        self._named: set[int] = set()
+        """Requests of steps: each counts once, in however many steps it has rows."""
         self._masked = [0, 0]
         self._largest_norm = 0.0
         self._touched = time.monotonic()
@@ -59,6 +61,7 @@ class Pane:
         return over and (time.monotonic() - self._touched) * 1000 >= linger_ms
 
     def add(self, kept: Kept, request: str, record: int, event_time: int) -> None:
+        """Adds a batch: of the requests that its rows name, else of the one that is named here."""
         entering = self._sample.entering(kept, request, record, event_time)
         count = int(kept.wide.shape[0])
         if count:
@@ -73,7 +76,12 @@ class Pane:
         if count == 0:
             return
         self.rows += count
-        self._requests += 1
+        if kept.requests is None:
+            self._requests += 1
+        else:
+            known = len(self._named)
+            self._named.update(np.unique(kept.requests).tolist())
+            self._requests += len(self._named) - known
         self._largest_norm = max(self._largest_norm, float(kept.norms.max()))
 
     def _sum(self, wide: Any) -> None:
@@ -165,11 +173,15 @@ class _Sample:
         entering = np.flatnonzero(hashes < self._threshold)
         if len(entering) == 0:
             return None
-        group = request_hash(request) if request else signed(record)
+        if kept.requests is None:
+            group = request_hash(request) if request else signed(record)
+            groups: Array = np.full(len(entering), group, dtype=np.int64)
+        else:
+            groups = kept.requests[entering]
         tensors = [kept.activations] if kept.targets is None else [kept.activations, kept.targets]
         return _Entering(
             hashes[entering],
-            np.full(len(entering), group, dtype=np.int64),
+            groups,
             np.full(len(entering), event_time, dtype=np.int64),
             [host_rows(values, entering) for values in tensors],
         )

@@ -26,6 +26,8 @@ class Rows:
     token_ids: Array | None
     given: int
     """Rows before those of special tokens were left out."""
+    requests: Array | None = None
+    """The hash of each row's request, where the rows are of several."""
 
     @property
     def widths(self) -> tuple[int, int | None]:
@@ -39,19 +41,21 @@ class Rows:
         return _NAMES_OF_A_ROW + sum(int(part.shape[1]) * _bytes_of_a_value(part) for part in parts)
 
     @classmethod
-    def of(cls, activations: Any, targets: Any, token_ids: Any, special: Any) -> Rows:
+    def of(cls, activations: Any, targets: Any, token_ids: Any, special: Any, requests: Array | None = None) -> Rows:
         found = [_matrix("activations", activations), None if targets is None else _matrix("targets", targets)]
         ids = None if token_ids is None else tensor_of(token_ids).values.astype(np.int64)
         count = found[0].shape[0]
         keep = None if special is None else ~tensor_of(special).values.astype(bool)
-        for name, values in (("targets", found[1]), ("token_ids", ids), ("special", keep)):
+        named = (("targets", found[1]), ("token_ids", ids), ("special", keep), ("index", requests))
+        for name, values in named:
             if values is not None and values.shape[0] != count:
                 raise ValueError(f"{name} has {values.shape[0]} entries, the activations {count} rows")
         if keep is not None:
             rows = np.flatnonzero(keep)
             found = [None if values is None else take(values, rows) for values in found]
             ids = None if ids is None else ids[rows]
-        return cls(found[0], found[1], ids, count)
+            requests = None if requests is None else requests[rows]
+        return cls(found[0], found[1], ids, count, requests)
 
 
 def _matrix(name: str, value: Any) -> Any:
@@ -112,6 +116,7 @@ class Kept:
     norms: Array
     by_token: int
     by_norm: int
+    requests: Array | None
 
     @property
     def width(self) -> int:
@@ -136,7 +141,7 @@ class Kept:
         if mask.norm is not None:
             masked = masked | (norms > mask.norm)
         if not masked.any():
-            return cls(rows.activations, rows.targets, wide, norms, 0, 0)
+            return cls(rows.activations, rows.targets, wide, norms, 0, 0, rows.requests)
         keep = np.flatnonzero(~masked)
         return cls(
             take(rows.activations, keep),
@@ -145,6 +150,7 @@ class Kept:
             norms[keep],
             by_token,
             int(masked.sum()) - by_token,
+            None if rows.requests is None else rows.requests[keep],
         )
 
 
@@ -198,4 +204,9 @@ def zeros(rows: Any, width: int) -> tuple[Any, Any]:
 
 
 def on_host(values: Any) -> Array:
+    """Returns sums on the host, after the work on them, whatever stream it is on."""
+    if getattr(values, "is_cuda", False):
+        import torch
+
+        torch.cuda.synchronize(values.device)
     return np.asarray(values if isinstance(values, np.ndarray) else values.cpu().numpy())
