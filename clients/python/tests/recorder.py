@@ -66,3 +66,8 @@ class Recorder:
         found = [sent for sent in self.sent if sent.request == request]
         assert len(found) == 1, f"{len(found)} records of {request}"
         return found[0]
+
+    def of_site(self, site: str) -> Sent:
+        found = [sent for sent in self.sent if sent.site == site]
+        assert len(found) == 1, f"{len(found)} records of {site}"
+        return found[0]

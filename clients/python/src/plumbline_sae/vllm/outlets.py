@@ -1,0 +1,176 @@
+"""Where the rows of requests go: to a producer request by request, or into moments step by step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..coverage import Missing
+from ..moments import MomentAccumulator
+from ..producer import PATIENCE, Producer
+from ..rows import concatenated, take
+from ..tensors import Array, Tensor
+from .joining import Request, Run, Settled, StepRows
+from .places import Place
+from .settings import WatchedSite
+
+_FULL = "max_waiting_bytes of rows wait for the tap's thread already"
+
+
+class Outlet(Protocol):
+    """Takes what stands of requests, on the tap's thread."""
+
+    keeps_on_device: bool
+    """Whether rows stay on the device that computed them."""
+
+    part_rows: int
+    """How many tokens of a request must stand before it is settled; its end settles it, too."""
+
+    def send(self, settled: Sequence[tuple[Request, Settled]]) -> int:
+        """Sends what stands of some requests; returns how many rows, of all sites together."""
+
+    def flush(self, timeout: float) -> int:
+        """Waits until everything is stored; returns how many records still wait."""
+
+    @property
+    def summary(self) -> str:
+        """Returns what became of the rows, for the log."""
+
+
+class _Sites:
+    """The places of sites, and the tokens that are left out."""
+
+    def __init__(self, sites: Mapping[str, WatchedSite], special_ids: Sequence[int]) -> None:
+        self.sites = dict(sites)
+        self._special = np.array(sorted(special_ids), dtype=np.int64)
+
+    def special(self, ids: Array) -> Array | None:
+        """Returns which tokens are left out, or None where none is."""
+        found = np.isin(ids, self._special) if len(self._special) else None
+        return found if found is not None and found.any() else None
+
+
+class RowsOutlet(_Sites):
+    """Sends each request's rows: at its end, and before where it is long."""
+
+    keeps_on_device = False
+
+    def __init__(
+        self, sites: Mapping[str, WatchedSite], special_ids: Sequence[int], part_rows: int, producer: Producer
+    ) -> None:
+        super().__init__(sites, special_ids)
+        self.part_rows = part_rows
+        self._producer = producer
+
+    def send(self, settled: Sequence[tuple[Request, Settled]]) -> int:
+        return sum(self._send(request, found) for request, found in settled)
+
+    def _send(self, request: Request, settled: Settled) -> int:
+        ids = np.concatenate([run.step.ids[run.first : run.end] for run in settled.runs]) if settled.runs else None
+        special = None if ids is None else self.special(ids)
+        for name, site in self.sites.items():
+            if settled.dropped:
+                self._producer.count_dropped(name, request.name, settled.dropped, _FULL)
+            missing = Missing(not_sampled=settled.not_sampled, cached=0 if settled.runs else settled.cached)
+            self._producer.count_missing(name, missing)
+            if settled.runs:
+                self._producer.send(
+                    name,
+                    request.name,
+                    _joined(settled.runs, site.at),
+                    targets=None if site.targets is None else _joined(settled.runs, site.targets),
+                    token_ids=ids,
+                    special=special,
+                    headers=request.headers,
+                    cached=settled.cached,
+                    patience=PATIENCE,
+                )
+        return settled.rows * len(self.sites)
+
+    def flush(self, timeout: float) -> int:
+        return self._producer.flush(timeout)
+
+    @property
+    def summary(self) -> str:
+        return str(self._producer.stats)
+
+
+class MomentsOutlet(_Sites):
+    """Adds up the rows of each step where they are: one batch a step, site and origin."""
+
+    keeps_on_device = True
+    part_rows = 1
+
+    def __init__(
+        self,
+        sites: Mapping[str, WatchedSite],
+        special_ids: Sequence[int],
+        producer: Producer,
+        moments: MomentAccumulator,
+    ) -> None:
+        super().__init__(sites, special_ids)
+        self._producer = producer
+        self._moments = moments
+
+    def send(self, settled: Sequence[tuple[Request, Settled]]) -> int:
+        origins: dict[tuple[tuple[str, str], ...], list[tuple[Request, Settled]]] = {}
+        for request, found in settled:
+            for name in self.sites:
+                if found.dropped:
+                    self._moments.count_dropped(name, request.name, found.dropped, _FULL)
+                self._moments.count_missing(name, Missing(cached=found.cached, not_sampled=found.not_sampled))
+            if found.runs:
+                origins.setdefault(tuple(sorted(request.headers.items())), []).append((request, found))
+        return sum(self._add(batch, dict(origin)) for origin, batch in origins.items())
+
+    def _add(self, batch: Sequence[tuple[Request, Settled]], headers: Mapping[str, str]) -> int:
+        by_step: dict[StepRows, list[tuple[int, Run]]] = {}
+        for number, (_, settled) in enumerate(batch):
+            for run in settled.runs:
+                by_step.setdefault(run.step, []).append((number, run))
+        rows = {
+            step: np.concatenate([np.arange(run.first, run.end) for _, run in runs]) for step, runs in by_step.items()
+        }
+        owners = [(number, run) for runs in by_step.values() for number, run in runs]
+        index = np.repeat([number for number, _ in owners], [run.end - run.first for _, run in owners])
+        ids = np.concatenate([step.ids[chosen] for step, chosen in rows.items()])
+        special = self.special(ids)
+
+        def of(place: Place) -> Any:
+            return concatenated([_chosen(step.places[place], chosen) for step, chosen in rows.items()])
+
+        for name, site in self.sites.items():
+            self._moments.send_step(
+                name,
+                [request.name for request, _ in batch],
+                index,
+                of(site.at),
+                targets=None if site.targets is None else of(site.targets),
+                token_ids=ids,
+                special=special,
+                headers=headers,
+            )
+        return len(index) * len(self.sites)
+
+    def flush(self, timeout: float) -> int:
+        return self._moments.flush(timeout)
+
+    @property
+    def summary(self) -> str:
+        return str(self._producer.stats)
+
+
+def _joined(runs: Sequence[Run], place: Place) -> Tensor:
+    """Returns the rows of a request, which are on the host."""
+    parts: list[Tensor] = [run.step.places[place] for run in runs]
+    chosen = [part.values[run.first : run.end] for part, run in zip(parts, runs, strict=True)]
+    return parts[0].with_values(np.concatenate(chosen))
+
+
+def _chosen(values: Any, rows: Array) -> Any:
+    """Returns rows of a step, wherever it is; a step whose rows are all taken is not copied."""
+    if len(rows) == len(values) and np.array_equal(rows, np.arange(len(rows))):
+        return values
+    return values[rows] if isinstance(values, np.ndarray) else take(values, rows)
