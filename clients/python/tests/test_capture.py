@@ -424,3 +424,15 @@ def test_the_names_of_a_bridge_are_taken_and_what_does_not_fire_says_so(tmp_path
     assert len(producer.sent) == 2 * 4
     for sent in producer.sent:
         np.testing.assert_array_equal(sent.rows, cache[sites[sent.site]]["ab".index(sent.request)].numpy())
+
+
+def test_modules_of_vllm_are_refused_since_their_blocks_hand_on_a_pair() -> None:
+    block = type("LlamaDecoderLayer", (torch.nn.Module,), {"__module__": "vllm.model_executor.models.llama"})()
+    model = torch.nn.Module()
+    model.model = torch.nn.Module()
+    model.model.layers = torch.nn.ModuleList([block])
+    with pytest.raises(ValueError, match=r"LlamaDecoderLayer is a module of vLLM.*--worker-cls"):
+        capture(model, Recorder(), {"a": "model.layers.0"})
+    served = type("LlamaForCausalLM", (torch.nn.Module,), {"__module__": "vllm.model_executor.models.llama"})()
+    with pytest.raises(ValueError, match="LlamaForCausalLM is a module of vLLM"):
+        capture(served, Recorder(), {"a": "blocks.0.hook_resid_post"})

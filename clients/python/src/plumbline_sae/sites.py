@@ -78,6 +78,12 @@ def place_of(model: torch.nn.Module, name: str, at: str = "output") -> Place | A
     Raises:
         ValueError: when the model has no such place, or has it only in another scale.
     """
+    for part in (model, submodule(model, name)):
+        if type(part).__module__.startswith("vllm."):
+            raise ValueError(
+                f"{name}: {type(part).__name__} is a module of vLLM, whose blocks hand on a pair that adds up to the"
+                " stream, and whose graphs drop hooks; serve with --worker-cls plumbline_sae.vllm.Worker"
+            )
     module = submodule(model, name)
     if module is not None:
         return Place(module, at)
