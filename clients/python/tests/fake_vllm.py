@@ -159,9 +159,13 @@ class Engine:
     version: str = "0.32.0"
     rank: int = 0
     aux: bool = True
+    others: list[Any] = field(default_factory=list)
 
     def tensor_rank(self) -> int:
         return self.rank
+
+    def gather(self, value: Any) -> list[Any]:
+        return [value, *self.others]
 
     def has_aux_outputs(self, model: Any) -> bool:
         return self.aux

@@ -75,6 +75,14 @@ def test_taps_give_the_stream_where_a_speculator_has_the_outputs() -> None:
         ({"part_rows": "many"}, "part_rows = many: expected int"),
         ({"moments": {}}, "moments.pane_ms: is missing"),
         ({"moments": {"pane_ms": 0}}, "pane_ms = 0"),
+        ({"moments": {"pane_ms": 60_000, "f32": 1}}, "moments.f32 = 1: expected bool"),
+        ({"features": {"b": {"path": "sae"}}}, "features: b is not among the sites, a"),
+        ({"features": {"a": {}}}, "features.a.path: is missing"),
+        (
+            {"features": {"a": {"path": "sae"}}, "moments": {"pane_ms": 60_000}},
+            "codes are read from rows that are sent",
+        ),
+        ({"decoders": {"attach": "their_hooks"}}, "decoders.attach = their_hooks: expected module:function"),
         ({"tpoic": "x"}, "tpoic: is no setting; expected some of kafka, sites, topic"),
     ],
 )

@@ -187,6 +187,8 @@ class Producer:
         tokens_served: int | None = None,
         cached: int = 0,
         patience: float = 0.0,
+        reconstructions: Any = None,
+        codes: tuple[Any, Any] | None = None,
     ) -> bool:
         """Sends one request's rows, or some of them: rows with the same `request` are kept together.
 
@@ -205,12 +207,15 @@ class Producer:
             patience: seconds to wait for room while the broker confirms nothing, for threads that can wait: a request
                 larger than the buffer then leaves piece by piece. Once a wait was in vain none follows until the broker
                 confirms a record.
+            reconstructions: [tokens, width], for a site with `explainer: none`: what the explainer makes of the rows.
+            codes: for such a site, the features and the values of each row's largest codes, both [tokens, m]; a feature
+                of -1 is none.
 
         Returns:
             False when rows were dropped or refused, which `stats` counts; True also where there was no row to send.
         """
         try:
-            tensors = request_tensors(activations, targets, token_ids, special)
+            tensors = request_tensors(activations, targets, token_ids, special, reconstructions, codes)
             self.count_missing(site, Missing.of_request(tokens_served, rows_given(activations), cached))
         except Exception as error:
             self.count_refused(site, request, error)
@@ -476,7 +481,14 @@ class _Elsewhere:
         return 0
 
 
-def request_tensors(activations: Any, targets: Any, token_ids: Any, special: Any) -> dict[str, Tensor]:
+def request_tensors(
+    activations: Any,
+    targets: Any,
+    token_ids: Any,
+    special: Any,
+    reconstructions: Any = None,
+    codes: tuple[Any, Any] | None = None,
+) -> dict[str, Tensor]:
     """Returns the tensors of a request's record, without its special rows.
 
     Raises:
@@ -492,6 +504,15 @@ def request_tensors(activations: Any, targets: Any, token_ids: Any, special: Any
             if len(rows.shape) != 2 or rows.dtype not in FLOATS:
                 raise ValueError(f"{name} are {list(rows.shape)}, expected [tokens, width]")
             tensors[name] = rows
+    if reconstructions is not None:
+        tensors["reconstructions"] = tensor_of(reconstructions)
+        written = tensors.get("targets", tensors.get("activations"))
+        if written is None or tensors["reconstructions"].shape != written.shape:
+            raise ValueError(f"reconstructions are {list(tensors['reconstructions'].shape)}, not as what they are of")
+    if codes is not None:
+        tensors["code_indices"], tensors["code_values"] = tensor_of(codes[0]), tensor_of(codes[1])
+        if len(tensors["code_indices"].shape) != 2 or tensors["code_indices"].shape != tensors["code_values"].shape:
+            raise ValueError("codes: expected features and values, both [tokens, m]")
     if token_ids is not None:
         ids = tensor_of(token_ids).values
         tensors["token_ids"] = Tensor("I64", ids.astype("<i8"))

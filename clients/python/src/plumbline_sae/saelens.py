@@ -183,6 +183,9 @@ class LiveSAE:
         with live.forward_lock():
             codes = sae.encode(activations)
 
+    It does not apply to what is compiled or captured, such as a model that vLLM serves: there a forward pass cannot
+    take a lock, and a flag that a swap changes is never read again. `plumbline_sae.vllm` swaps between steps.
+
     Args:
         sae: an SAE of `sae_lens`, with the decoder that was trained.
         site: the site in plumbline.yaml.

@@ -28,6 +28,9 @@ class Engine(Protocol):
     def tensor_rank(self) -> int:
         """Returns this worker's number among those that share each layer's weights."""
 
+    def gather(self, value: Any) -> list[Any]:
+        """Returns what each of these workers gave; all of them call this at the same step."""
+
     def has_aux_outputs(self, model: Any) -> bool:
         """Returns whether a model hands out what passes between its blocks."""
 
@@ -43,6 +46,15 @@ class Vllm:
         from vllm.distributed import get_tensor_model_parallel_rank
 
         return int(get_tensor_model_parallel_rank())
+
+    def gather(self, value: Any) -> list[Any]:
+        import torch
+        from vllm.distributed import get_tp_group
+
+        group = get_tp_group()
+        found: list[Any] = [None] * group.world_size
+        torch.distributed.all_gather_object(found, value, group=group.cpu_group)
+        return found
 
     def has_aux_outputs(self, model: Any) -> bool:
         from vllm.model_executor.models.interfaces import supports_eagle3

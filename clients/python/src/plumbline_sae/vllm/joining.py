@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from ..tensors import Array
-from .places import Place
 
 
 class Lost(Enum):
@@ -30,7 +29,7 @@ class StepRows:
     """The rows of one step, held until no request needs them.
 
     Attributes:
-        places: the rows of each place, in one order.
+        places: the rows of each place, in one order, and what was read from them.
         ids: the token of each row.
         size: bytes that the rows take.
         users: spans of requests that need the rows.
@@ -38,7 +37,7 @@ class StepRows:
 
     __slots__ = ("ids", "places", "size", "users")
 
-    def __init__(self, places: Mapping[Place, Any], ids: Array, size: int) -> None:
+    def __init__(self, places: Mapping[Any, Any], ids: Array, size: int) -> None:
         self.places = places
         self.ids = ids
         self.size = size

@@ -8,10 +8,11 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..coverage import Missing
+from ..decoders import Decoder
 from ..moments import MomentAccumulator
 from ..producer import PATIENCE, Producer
 from ..rows import concatenated, take
-from ..tensors import Array, Tensor
+from ..tensors import Array, Tensor, tensor_of
 from .joining import Request, Run, Settled, StepRows
 from .places import Place
 from .settings import WatchedSite
@@ -27,6 +28,12 @@ class Outlet(Protocol):
 
     part_rows: int
     """How many tokens of a request must stand before it is settled; its end settles it, too."""
+
+    def hold(self, rows: Mapping[Place, Any]) -> Mapping[Any, Any]:
+        """Returns what is held of a step's rows until their requests are settled."""
+
+    def swap(self, decoder: Decoder) -> None:
+        """Reads the steps that follow with another decoder."""
 
     def send(self, settled: Sequence[tuple[Request, Settled]]) -> int:
         """Sends what stands of some requests; returns how many rows, of all sites together."""
@@ -52,17 +59,46 @@ class _Sites:
         return found if found is not None and found.any() else None
 
 
-class RowsOutlet(_Sites):
-    """Sends each request's rows: at its end, and before where it is long."""
+class Reader(Protocol):
+    """An explainer that reads rows: a `FeatureTap`."""
 
-    keeps_on_device = False
+    def read(self, rows: Any) -> dict[str, Tensor]:
+        """Returns `reconstructions`, `code_indices` and `code_values`, on the host."""
+
+    def swap(self, decoder: Decoder) -> None:
+        """Reads with another decoder from here on."""
+
+
+class RowsOutlet(_Sites):
+    """Sends each request's rows: at its end, and before where it is long.
+
+    Where explainers read them, rows stay on the device until they are read, on the tap's thread.
+    """
 
     def __init__(
-        self, sites: Mapping[str, WatchedSite], special_ids: Sequence[int], part_rows: int, producer: Producer
+        self,
+        sites: Mapping[str, WatchedSite],
+        special_ids: Sequence[int],
+        part_rows: int,
+        producer: Producer,
+        readers: Mapping[str, Reader] | None = None,
     ) -> None:
         super().__init__(sites, special_ids)
         self.part_rows = part_rows
         self._producer = producer
+        self._readers = dict(readers or {})
+        self.keeps_on_device = bool(self._readers)
+
+    def hold(self, rows: Mapping[Place, Any]) -> Mapping[Any, Any]:
+        held: dict[Any, Any] = {place: tensor_of(values) for place, values in rows.items()}
+        for name, reader in self._readers.items():
+            for part, values in reader.read(rows[self.sites[name].at]).items():
+                held[name, part] = values
+        return held
+
+    def swap(self, decoder: Decoder) -> None:
+        if decoder.site in self._readers:
+            self._readers[decoder.site].swap(decoder)
 
     def send(self, settled: Sequence[tuple[Request, Settled]]) -> int:
         return sum(self._send(request, found) for request, found in settled)
@@ -76,6 +112,12 @@ class RowsOutlet(_Sites):
             missing = Missing(not_sampled=settled.not_sampled, cached=0 if settled.runs else settled.cached)
             self._producer.count_missing(name, missing)
             if settled.runs:
+                read: dict[str, Any] = {}
+                if name in self._readers:
+                    read["reconstructions"] = _joined(settled.runs, (name, "reconstructions"))
+                    read["codes"] = tuple(
+                        _joined(settled.runs, (name, f"code_{part}")) for part in ("indices", "values")
+                    )
                 self._producer.send(
                     name,
                     request.name,
@@ -86,6 +128,7 @@ class RowsOutlet(_Sites):
                     headers=request.headers,
                     cached=settled.cached,
                     patience=PATIENCE,
+                    **read,
                 )
         return settled.rows * len(self.sites)
 
@@ -113,6 +156,12 @@ class MomentsOutlet(_Sites):
         super().__init__(sites, special_ids)
         self._producer = producer
         self._moments = moments
+
+    def hold(self, rows: Mapping[Place, Any]) -> Mapping[Any, Any]:
+        return rows
+
+    def swap(self, decoder: Decoder) -> None:
+        """Does nothing: no explainer reads rows that are added up."""
 
     def send(self, settled: Sequence[tuple[Request, Settled]]) -> int:
         origins: dict[tuple[tuple[str, str], ...], list[tuple[Request, Settled]]] = {}
@@ -162,7 +211,7 @@ class MomentsOutlet(_Sites):
         return str(self._producer.stats)
 
 
-def _joined(runs: Sequence[Run], place: Place) -> Tensor:
+def _joined(runs: Sequence[Run], place: Any) -> Tensor:
     """Returns the rows of a request, which are on the host."""
     parts: list[Tensor] = [run.step.places[place] for run in runs]
     chosen = [part.values[run.first : run.end] for part, run in zip(parts, runs, strict=True)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..settings import Accumulation, Mask
 from .places import Place
@@ -60,6 +61,33 @@ class Moments:
 
 
 @dataclass(frozen=True)
+class Features:
+    """An explainer whose codes are sent beside the rows.
+
+    Attributes:
+        path: its folder, as SAELens writes it.
+        top: codes of a row that are sent.
+    """
+
+    path: str
+    top: int = 32
+
+
+@dataclass(frozen=True)
+class Decoders:
+    """Where decoders come from, and whose they are.
+
+    Attributes:
+        topic: where they are published.
+        attach: `module:function` of hooks in the model; it is called with the loaded model, and returns the weights
+            that decoders are copied into, a `Hooked` by site.
+    """
+
+    topic: str = "decoders"
+    attach: str | None = None
+
+
+@dataclass(frozen=True)
 class Settings:
     """What the worker does.
 
@@ -76,6 +104,8 @@ class Settings:
         headers: sent with every record, such as `tags`.
         module_taps: whether taps give the residual stream, too, as where a speculator has the auxiliary outputs.
         moments: how rows are added up; None sends rows.
+        features: explainers whose codes and reconstructions are sent beside the rows, by site.
+        decoders: where decoders come from; None follows none.
     """
 
     kafka: Mapping[str, Any]
@@ -90,8 +120,15 @@ class Settings:
     headers: Mapping[str, str] = field(default_factory=dict)
     module_taps: bool = False
     moments: Moments | None = None
+    features: Mapping[str, Features] = field(default_factory=dict)
+    decoders: Decoders | None = None
 
     def __post_init__(self) -> None:
+        for name in self.features:
+            if name not in self.sites:
+                raise ValueError(f"features: {name} is not among the sites, {', '.join(self.sites)}")
+            if self.moments is not None or self.sites[name].targets is not None:
+                raise ValueError(f"features: {name}: codes are read from rows that are sent, of a site without targets")
         if not self.sites:
             raise ValueError('sites: expected at least one, as {"residual.5": "blocks.5.hook_resid_post"}')
         if "bootstrap.servers" not in self.kafka:
@@ -180,6 +217,13 @@ def read_settings(found: Any) -> Settings:
     values["sites"] = {name: _site(name, where) for name, where in _object("sites", given["sites"]).items()}
     if given.get("moments") is not None:
         values["moments"] = _moments(given["moments"])
+    found = _object("features", given.get("features", {}))
+    values["features"] = {name: _built(f"features.{name}", Features, what) for name, what in found.items()}
+    if given.get("decoders") is not None:
+        values["decoders"] = _built("decoders", Decoders, given["decoders"])
+        attach = values["decoders"].attach
+        if attach is not None and not re.fullmatch(r"[\w.]+:\w+", attach):
+            raise ValueError(f"decoders.attach = {attach[:_SHOWN]}: expected module:function")
     return Settings(**values)
 
 
@@ -230,12 +274,30 @@ def _mask(found: Any) -> Mask:
 
 
 def _moments(found: Any) -> Moments:
-    given = _object("moments", found, [known.name for known in fields(Moments)])
-    if "pane_ms" not in given:
-        raise ValueError("moments.pane_ms: is missing")
-    moments = Moments(**given)
+    moments = _built("moments", Moments, found)
     Accumulation(moments.pane_ms, moments.sample_rows)  # refuses what no pane can be
     return moments
+
+
+_Part = TypeVar("_Part", Moments, Features, Decoders)
+_PART_TYPES: dict[str, tuple[type, ...]] = {
+    "int": (int,),
+    "bool": (bool,),
+    "str": (str,),
+    "str | None": (str, type(None)),
+}
+
+
+def _built(name: str, kind: type[_Part], found: Any) -> _Part:
+    """Returns a part of the settings, whose fields have the types that its class says."""
+    known = {part.name: part for part in fields(kind)}
+    given = _object(name, found, list(known))
+    for key, part in known.items():
+        if key not in given and part.default is MISSING:
+            raise ValueError(f"{name}.{key}: is missing")
+        if key in given and type(given[key]) not in _PART_TYPES[str(part.type)]:
+            raise ValueError(f"{name}.{key} = {str(given[key])[:_SHOWN]}: expected {part.type}")
+    return kind(**given)
 
 
 def _ids(name: str, value: Any) -> tuple[int, ...]:

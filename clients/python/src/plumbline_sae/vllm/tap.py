@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..decoders import Decoder
 from ..process import hold
 from ..tensors import tensor_of
 from .joining import Lost, Request, StepRows
@@ -126,7 +127,7 @@ class Tap:
         self._held = 0
         """Bytes that requests hold: those that wait, without those in the queue."""
         self._closed = False
-        self._queue: queue.SimpleQueue[_Told | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Told | Decoder | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="plumbline-tap", daemon=True)
         self._thread.start()
         hold(self)
@@ -157,6 +158,11 @@ class Tap:
             counts = self._counts
             seconds = counts.seconds + time.perf_counter() - began
             self._counts = replace(counts, steps=counts.steps + 1, seconds=seconds)
+
+    def swap(self, decoder: Decoder) -> None:
+        """Reads the steps that follow with another decoder."""
+        if not self._closed:
+            self._queue.put(decoder)
 
     def _tell(self, scheduled: Any, tags: str) -> None:
         ended = list(scheduled.finished_req_ids)
@@ -246,7 +252,10 @@ class Tap:
         while (told := self._queue.get()) is not None:
             try:
                 with self._snapshots.stream():
-                    self._join(told)
+                    if isinstance(told, Decoder):
+                        self._outlet.swap(told)
+                    else:
+                        self._join(told)
             except Exception as error:
                 self._failed(error)
         try:
@@ -273,10 +282,7 @@ class Tap:
         step = None
         if taken.rows is not None:
             chosen = np.flatnonzero(np.repeat(taken.sampled, taken.counts)) if taken.is_selected else slice(None)
-            rows = taken.rows
-            if not self._outlet.keeps_on_device:
-                rows = {place: tensor_of(values) for place, values in rows.items()}
-            step = StepRows(rows, ids[chosen].astype(np.int64), taken.size)
+            step = StepRows(self._outlet.hold(taken.rows), ids[chosen].astype(np.int64), taken.size)
             self._held += step.size
         begin = row = 0
         for name, planned, drafts, sampled, end in zip(

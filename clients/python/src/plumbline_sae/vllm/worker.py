@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 from ..moments import MomentAccumulator
 from ..producer import Producer
 from .blocks import point_of, require_block
 from .engine import Engine, Vllm, platform_worker
-from .outlets import MomentsOutlet, Outlet, RowsOutlet
+from .mailbox import Hooked, Mailbox, Swapper, prepared
+from .outlets import MomentsOutlet, Outlet, Reader, RowsOutlet
 from .places import Place
 from .settings import GRAPH_KEY, VARIABLE, Settings, find_settings
 from .tap import LOG, Tap
@@ -36,18 +38,25 @@ def worker_class(base: Any, engine: Engine) -> Any:
         """The platform's worker, and a tap."""
 
         plumbline: Tap | None = None
+        plumbline_decoders: Swapper | None = None
 
         def load_model(self, **options: Any) -> None:
             super().load_model(**options)
-            self.plumbline = install(self, engine)
+            self.plumbline, self.plumbline_decoders = install(self, engine)
 
         def execute_model(self, scheduler_output: Any) -> Any:
+            tap, decoders = self.plumbline, self.plumbline_decoders
+            for decoder in () if decoders is None else decoders.before_step():
+                if tap is not None:
+                    tap.swap(decoder)
             output = super().execute_model(scheduler_output)
-            if self.plumbline is not None:
-                self.plumbline.step(scheduler_output)
+            if tap is not None:
+                tap.step(scheduler_output, "" if decoders is None else decoders.tags)
             return output
 
         def shutdown(self) -> None:
+            if self.plumbline_decoders is not None:
+                self.plumbline_decoders.mailbox.close()
             if self.plumbline is not None:
                 self.plumbline.close()
             super().shutdown()
@@ -57,13 +66,13 @@ def worker_class(base: Any, engine: Engine) -> Any:
     return Worker
 
 
-def install(worker: Any, engine: Engine) -> Tap | None:
+def install(worker: Any, engine: Engine) -> tuple[Tap | None, Swapper | None]:
     """Asks a loaded model, which is not compiled yet, for the rows of its sites.
 
     Every tensor-parallel rank does, since all of them compile one graph; the one of rank 0 sends.
 
     Returns:
-        The tap, on the rank that sends; None elsewhere.
+        The tap, on the rank that sends, and what swaps decoders, where some are followed.
 
     Raises:
         ValueError: when the settings, the model or the way it is served cannot be.
@@ -81,17 +90,22 @@ def install(worker: Any, engine: Engine) -> Tap | None:
     model = runner.get_model()
     aux = _ask_for_aux(runner, model, settings, engine)
     buffers = _install_taps(worker, model, settings, engine)
-    if engine.tensor_rank() != 0:
-        return None
+    hooked = _attach(worker.vllm_config, model, settings)
+    sends = engine.tensor_rank() == 0
+    swapper = _follow(worker.vllm_config, settings, hooked, engine) if sends or hooked else None
+    if not sends:
+        return None, swapper
+    readers = _readers(settings, worker.device)
     LOG.info("plumbline: sites %s, topic %s", ", ".join(settings.sites), settings.topic)
-    return Tap(
+    tap = Tap(
         runner,
-        make_outlet(settings, origin_of(worker, engine)),
+        make_outlet(settings, origin_of(worker, engine), readers),
         aux,
         buffers,
         sample=settings.sample,
         max_waiting_bytes=settings.max_waiting_bytes,
     )
+    return tap, swapper
 
 
 def add_to_cache_key(vllm_config: Any, settings: Settings) -> None:
@@ -108,7 +122,7 @@ def add_to_cache_key(vllm_config: Any, settings: Settings) -> None:
     vllm_config.additional_config = {**given, GRAPH_KEY: settings.graph}
 
 
-def make_outlet(settings: Settings, origin: Mapping[str, str]) -> Outlet:
+def make_outlet(settings: Settings, origin: Mapping[str, str], readers: Mapping[str, Reader]) -> Outlet:
     """Returns what sends rows, or adds them up."""
     headers = {**origin, **settings.headers}
     producer = Producer(
@@ -119,7 +133,7 @@ def make_outlet(settings: Settings, origin: Mapping[str, str]) -> Outlet:
         headers=headers,
     )
     if settings.moments is None:
-        return RowsOutlet(settings.sites, settings.special_ids, settings.part_rows, producer)
+        return RowsOutlet(settings.sites, settings.special_ids, settings.part_rows, producer, readers)
     moments = MomentAccumulator(producer, settings.accumulations(), headers=headers)
     return MomentsOutlet(settings.sites, settings.special_ids, producer, moments)
 
@@ -197,3 +211,38 @@ def _install_taps(worker: Any, model: Any, settings: Settings, engine: Engine) -
         buffers[place] = torch.zeros(shape, dtype=config.model_config.dtype, device=worker.device)
         taps.install(point, buffers[place])
     return buffers
+
+
+def _attach(vllm_config: Any, model: Any, settings: Settings) -> Mapping[str, Hooked]:
+    """Lets somebody's function hook the model; returns the weights that decoders are copied into."""
+    if settings.decoders is None or settings.decoders.attach is None:
+        return {}
+    module, _, name = settings.decoders.attach.partition(":")
+    hooked: Mapping[str, Hooked] = getattr(import_module(module), name)(model)
+    writes = [site for site, found in hooked.items() if found.writes]
+    if writes and vllm_config.cache_config.enable_prefix_caching:
+        raise ValueError(
+            f"site {writes[0]}: its hook writes into the stream, and a prefix cache would keep what an old decoder made"
+            " of it; serve with --no-enable-prefix-caching"
+        )
+    return hooked
+
+
+def _follow(vllm_config: Any, settings: Settings, hooked: Mapping[str, Hooked], engine: Engine) -> Swapper | None:
+    if settings.decoders is None:
+        return None
+    trained = {site: features.path for site, features in settings.features.items()}
+    trained.update({site: found.trained for site, found in hooked.items()})
+    if not trained:
+        raise ValueError("decoders: no site has a decoder; give features, or attach hooks")
+    mailbox = Mailbox(settings.kafka, settings.decoders.topic, trained, prepared(hooked))
+    ranks = getattr(vllm_config.parallel_config, "tensor_parallel_size", 1)
+    return Swapper(mailbox, hooked, engine, ranks)
+
+
+def _readers(settings: Settings, device: Any) -> dict[str, Reader]:
+    if not settings.features:
+        return {}
+    from .features import FeatureTap
+
+    return {site: FeatureTap(found.path, found.top, device) for site, found in settings.features.items()}
