@@ -80,6 +80,7 @@ def test_the_examples_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sae").symlink_to(SAE)
     names: dict[str, Any] = {
+        "__name__": "__main__",
         "hidden_states": np.ones((3, 4), dtype="float32"),
         "special_tokens_mask": [1, 0, 0],
         "request_ids": ["a", "b"],
@@ -102,6 +103,26 @@ def test_the_examples_run(page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: 
     if page == "python.md":
         assert {sent.request for sent in names["producer"].sent} == {"request-17", "a", "b"}
         assert len(names["producer"].values) == 1
+
+
+def test_the_hook_of_the_page_on_vllm_steers_and_reads_the_weights_that_are_swapped() -> None:
+    torch = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'")
+    names: dict[str, Any] = {"W_dec": torch.ones(20, 4), "b_dec": torch.zeros(4)}
+    for code in blocks("vllm.md"):
+        exec(compile(code, "vllm.md", "exec"), names)
+
+    class Block(torch.nn.Module):  # type: ignore[misc]
+        def forward(self, rows: Any) -> Any:
+            return rows, 10 * rows
+
+    model = torch.nn.Module()
+    model.layers = torch.nn.ModuleList([Block() for _ in range(6)])
+    hooked = names["attach"](model)["residual.5"]
+    assert hooked.writes
+    hooked.W_dec[...] = torch.full((20, 4), 2.0)
+    added, stream = model.layers[5](torch.ones(1, 4))
+    assert added.tolist() == [[7.0] * 4]
+    assert stream.tolist() == [[10.0] * 4]
 
 
 def add_model(names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,7 +111,7 @@ def test_requests_say_which_decoder_served_them(monkeypatch: pytest.MonkeyPatch)
     worker.load_model()
     worker.execute_model(Planned([Part("x", 0, [1])], new=[new("x")]).scheduled())
     worker.plumbline_decoders.mailbox.put(decoder(7, 1.0), weights)
-    worker.execute_model(Planned([Part("y", 0, [1])], new=[new("y", plumbline_tags="tenant=a")]).scheduled())
+    worker.execute_model(Planned([Part("y", 0, [1])], new=[new("y", **{"plumbline.tags": "tenant=a"})]).scheduled())
     worker.shutdown()
     assert worker.plumbline_decoders.mailbox.closed
     headers = {sent.request: sent.headers for sent in sink.sent}

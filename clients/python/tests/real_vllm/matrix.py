@@ -47,7 +47,7 @@ PROMPTS = ["Grüße, world", "abc", SHARED + "one", SHARED + "two, and more", "x
 
 @dataclass(frozen=True)
 class Case:
-    """How a model is served, and what is asked of it."""
+    """A model, how vLLM serves it, and the limit of an error."""
 
     model: str = "llama"
     eager: bool = True
@@ -75,12 +75,14 @@ CASES = {
     "bfloat16": Case(dtype="bfloat16", limit=0.05),
     "taps": Case(sites=EVERY, settings=TAPS),
     "mixed": Case(sites=EVERY),
-    "gemma2": Case(model="gemma2", sites=EVERY, settings=TAPS),
-    "gemma3": Case(model="gemma3", sites=EVERY, settings=TAPS),
+    "gemma2": Case(
+        model="gemma2", sites=EVERY, settings=TAPS, limit=5e-5
+    ),  # its norms multiply by 1 + w: rounding grows
+    "gemma3": Case(model="gemma3", sites=EVERY, settings=TAPS, limit=5e-5),
     "gpt2": Case(model="gpt2", sites=EVERY, settings=TAPS),
     "compiled": Case(eager=False),
     "compiled_taps": Case(eager=False, sites=EVERY, settings=TAPS),
-    "compiled_gemma2": Case(model="gemma2", eager=False, sites=EVERY, settings=TAPS),
+    "compiled_gemma2": Case(model="gemma2", eager=False, sites=EVERY, settings=TAPS, limit=5e-5),
     "compiled_all": Case(eager=False, options={"enable_prefix_caching": True, **SMALL_STEPS}),
     "moments": Case(settings={"moments": {"pane_ms": 3_600_000, "sample_rows": 64}}),
     "moments_all": Case(
@@ -110,7 +112,7 @@ def serve(path: str, case: Case, config: dict[str, Any]) -> tuple[dict[str, list
         temperature=0.0 if case.answers == 1 else 1.0,
         n=case.answers,
         ignore_eos=True,
-        extra_args={"plumbline_tags": "tenant=acme"},
+        extra_args={"plumbline.tags": "tenant=acme"},
     )
     served, cached = {}, 0
     for _ in range(2):
@@ -129,7 +131,7 @@ def serve(path: str, case: Case, config: dict[str, Any]) -> tuple[dict[str, list
 
 def check_rows(case: Case, oracle: Oracle, served: dict[str, list[int]], bootstrap: str, topic: str) -> str:
     """Compares every row of the topic with transformers."""
-    worst, rows, counts = 0.0, 0, dict.fromkeys(("cached", "not_sampled", "dropped", "tokens_served"), 0)
+    rows, off, counts = 0, dict[str, float](), dict.fromkeys(("cached", "not_sampled", "dropped", "tokens_served"), 0)
     found = requests(bootstrap, topic)
     special = set(case.settings.get("special_ids", ()))
     for (site, name), request in found.items():
@@ -142,13 +144,14 @@ def check_rows(case: Case, oracle: Oracle, served: dict[str, list[int]], bootstr
         assert request.ids == [full[position] for position in kept[: len(got)]], (site, name)
         assert len(kept) - len(got) <= (4 if "speculative_config" in case.options else 0), (site, name, len(got))
         wanted = oracle(full)[at][kept[: len(got)]]
-        worst = max(worst, error(got, wanted))
+        off[site] = max(off.get(site, 0.0), error(got, wanted))
         rows += len(got)
         for count in counts:
             counts[count] += request.counts[count]
         assert request.headers["tags"] == "tenant=acme"
         assert request.headers["engine"] == "vllm"
-    assert worst <= case.limit, f"worst error {worst:.1e}"
+    worst = max(off.values())
+    assert worst <= case.limit, off
     sampled = len({name for _, name in found})
     assert "sample" in case.settings or sampled == len(served), (sampled, len(served))
     told = ", ".join(f"{count} {name}" for name, count in counts.items() if count and name != "tokens_served")

@@ -62,6 +62,15 @@ def make(kind: str, folder: Path) -> str:
     return str(out)
 
 
+def save_llama(folder: Path, *, dtype: str, heads: int, **shape: int) -> None:
+    """Makes a Llama of another shape."""
+    config = transformers.LlamaConfig(
+        **{**_SHAPE, **shape, "num_attention_heads": heads, "num_key_value_heads": heads, "initializer_range": 0.02}
+    )
+    transformers.LlamaForCausalLM(config).to(getattr(torch, dtype)).save_pretrained(folder)
+    _tokenizer().save_pretrained(folder)
+
+
 def _tokenizer() -> Any:
     alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
     vocab = {"<s>": 0, "</s>": 1, "<pad>": 2, **{letter: number + 3 for number, letter in enumerate(alphabet)}}

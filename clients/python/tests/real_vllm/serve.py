@@ -73,7 +73,7 @@ def main() -> None:
         wait_for(server)
         print(f"up after {time.time() - began:.0f} s")
         greedy = {"temperature": 0, "ignore_eos": True}
-        tags = {"plumbline_tags": "tenant=acme"}
+        tags = {"plumbline.tags": "tenant=acme"}
         ask("v1/completions", {"prompt": "Grüße, world", "max_tokens": 5, "vllm_xargs": tags, **greedy}, "req-A")
         chat = [{"role": "user", "content": "hello there"}]
         ask("v1/chat/completions", {"messages": chat, "max_tokens": 4, **greedy}, "req-B")

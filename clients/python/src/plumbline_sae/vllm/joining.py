@@ -1,7 +1,7 @@
 """Joins the rows of steps to requests, by position.
 
 A step computes some tokens of each request: a chunk of a prompt, one token, or one token and the drafts of a
-speculator. A request's rows are told apart by their positions, and a later row of a position replaces an earlier one:
+speculator. The position names a row of a request, and a later row of a position replaces an earlier one:
 so a rejected draft is replaced by the token in its place, and what is computed again after a preemption counts once.
 A position without a row was never computed: a prefix cache held it.
 """

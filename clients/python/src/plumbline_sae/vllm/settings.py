@@ -1,4 +1,4 @@
-"""What a worker in vLLM is told: one checked object, from `--additional-config` or from PLUMBLINE_VLLM."""
+"""The settings of a worker in vLLM: one checked object, from `--additional-config` or from PLUMBLINE_VLLM."""
 
 from __future__ import annotations
 

@@ -71,11 +71,11 @@ def resumed(scheduled: Any) -> set[str]:
 
 
 def headers_of(new: Any) -> dict[str, str]:
-    """Returns the headers that a request brings: its `plumbline_tags` of `vllm_xargs`, and its adapter."""
+    """Returns the headers that a request brings: its `plumbline.tags` of `vllm_xargs`, and its adapter."""
     extra = getattr(new.sampling_params, "extra_args", None) or {}
     headers = {}
-    if isinstance(extra.get("plumbline_tags"), str):
-        headers["tags"] = extra["plumbline_tags"]
+    if isinstance(extra.get("plumbline.tags"), str):
+        headers["tags"] = extra["plumbline.tags"]
     if new.lora_request is not None:
         headers["adapter"] = str(new.lora_request.lora_name)
     return headers

@@ -127,7 +127,7 @@ class Tap:
         self._held = 0
         """Bytes that requests hold: those that wait, without those in the queue."""
         self._closed = False
-        self._queue: queue.SimpleQueue[_Told | Decoder | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[_Told | Decoder | threading.Event | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._work, name="plumbline-tap", daemon=True)
         self._thread.start()
         hold(self)
@@ -252,7 +252,9 @@ class Tap:
         while (told := self._queue.get()) is not None:
             try:
                 with self._snapshots.stream():
-                    if isinstance(told, Decoder):
+                    if isinstance(told, threading.Event):
+                        told.set()
+                    elif isinstance(told, Decoder):
                         self._outlet.swap(told)
                     else:
                         self._join(told)
@@ -316,6 +318,12 @@ class Tap:
         self._release(size)
 
     # --- at the end -----------------------------------------------------------------------------------------------
+
+    def drain(self, timeout: float = 10.0) -> bool:
+        """Waits until the thread has joined every step that came; False when it has not within the timeout."""
+        mark = threading.Event()
+        self._queue.put(mark)
+        return mark.wait(timeout)
 
     def close(self, timeout: float = 5.0) -> None:
         """Sends what stands of every request, waits until it is stored, and takes nothing more.
