@@ -54,7 +54,6 @@ def vllm_config(hooks: Mapping[str, str], path: str | Path = "/dev/shm/plumbline
         path: a folder in memory; `VllmFiles` reads it and removes what it has sent.
     """
     return {
-        "enable_chunked_prefill": False,
         "speculative_config": {
             "method": "extract_hidden_states",
             "num_speculative_tokens": 1,
