@@ -7,7 +7,7 @@ import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.IncidentReport;
-import io.plumbline.topology.ingest.TargetSites;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
@@ -99,7 +99,7 @@ final class ReportCommand implements Callable<Integer> {
 
     /** Returns whether a report is about the site, or about all target layers that are swapped together with it. */
     private boolean isAbout(String reported) {
-        return reported.equals(site) || reported.equals(TargetSites.configured(site));
+        return reported.equals(site) || reported.equals(SiteId.parse(site).group());
     }
 
     private boolean complain(@Nullable String problem) {
