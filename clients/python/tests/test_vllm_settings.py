@@ -45,9 +45,9 @@ def test_settings_are_one_checked_object() -> None:
             "moments": {"pane_ms": 60_000, "f32": True},
         }
     )
-    assert found.aux_layers == (0, 2)
-    assert found.tapped == (Place("added", 1), Place("mlp_in", 1))
-    assert found.graph == {"aux": [0, 2], "taps": ["added.1", "mlp_in.1"]}
+    assert found.aux_layers == (2,)
+    assert found.tapped == (Place("added", 1), Place("mlp_in", 1), Place("stream", 0))
+    assert found.graph == {"aux": [2], "taps": ["added.1", "mlp_in.1", "stream.0"]}
     assert found.accumulations()["c"].mask.token_ids == (1, 2)
     assert found.accumulations()["a"].f32
 
@@ -236,5 +236,7 @@ def test_what_a_block_hands_on_is_known_and_not_guessed() -> None:
     with pytest.raises(ValueError, match="CohereDecoderLayer: nothing shows what this block hands on"):
         point_of(cohere, Place("stream", 1), adds_pairs=False)
     assert point_of(cohere, Place("stream", 1), adds_pairs=True).is_sum
+    with pytest.raises(ValueError, match="CohereDecoderLayer: nothing shows"):
+        point_of(cohere, Place("added", 1), adds_pairs=True)  # its blocks may give the stream itself
     with pytest.raises(ValueError, match="no block 3, its blocks are 0 to 2"):
         point_of(gemma, Place("mlp_out", 3), adds_pairs=False)

@@ -2,7 +2,8 @@
 
 What a block hands on differs in vLLM. Some give the stream, and some a pair (what the MLP adds, the stream before it)
 whose sum is the stream. Types do not tell the two apart from a third kind: a pair whose first part is the sum already.
-So it must be known: of models with auxiliary outputs, whose own code adds the pair, and of the blocks below.
+So it must be known: of models with auxiliary outputs, whose own code adds the pair where there is one, and of the
+blocks below. What the MLP adds is known of these blocks only: others of models with auxiliary outputs give the stream.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ from .places import Place
 _BLOCKS = {
     "Gemma2DecoderLayer": "pair",
     "Gemma3DecoderLayer": "pair",
+    "LlamaDecoderLayer": "pair",
+    "Qwen2DecoderLayer": "pair",
+    "Qwen3DecoderLayer": "pair",
     "GPT2Block": "stream",
 }
 _MLPS = ("mlp", "feed_forward", "block_sparse_moe")
@@ -93,6 +97,8 @@ def point_of(model: Any, place: Place, *, adds_pairs: bool) -> Point:
     blocks = blocks_of(model)
     if place == Place("stream", 0):
         parameters = list(inspect.signature(blocks[0].forward).parameters)
+        if "hidden_states" not in parameters:
+            raise ValueError(f"{type(blocks[0]).__name__}: has no hidden_states among {', '.join(parameters)}")
         return Point(blocks[0], "plumbline_entering", reads=("hidden_states", parameters.index("hidden_states")))
     block = blocks[place.layer - 1 if place.is_stream else place.layer]
     if place.kind == "mlp_in":
@@ -100,14 +106,14 @@ def point_of(model: Any, place: Place, *, adds_pairs: bool) -> Point:
         return Point(mlp, "plumbline_in", reads=(next(iter(inspect.signature(mlp.forward).parameters)), 0))
     if place.kind == "mlp_out":
         return Point(_mlp_of(block), "plumbline_out")
-    hands_on = "pair" if adds_pairs else _BLOCKS.get(type(block).__name__)
+    hands_on = _BLOCKS.get(type(block).__name__)
+    if place.is_stream and (adds_pairs or hands_on):
+        return Point(block, "plumbline_stream", is_sum=hands_on != "stream")
     if hands_on is None:
         raise ValueError(
-            f"{type(block).__name__}: nothing shows what this block hands on; known are {', '.join(_BLOCKS)} and the"
-            " blocks of models with auxiliary outputs"
+            f"{type(block).__name__}: nothing shows what this block hands on; known are {', '.join(_BLOCKS)}, and for"
+            " the residual stream the blocks of models with auxiliary outputs"
         )
-    if place.is_stream:
-        return Point(block, "plumbline_stream", is_sum=hands_on == "pair")
     if hands_on == "pair":
         return Point(block, "plumbline_added")
     return Point(_mlp_of(block), "plumbline_added")  # such a block adds what its MLP's module gives

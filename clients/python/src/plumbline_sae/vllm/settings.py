@@ -167,7 +167,11 @@ class Settings:
         return [place for site in self.sites.values() for place in site.places]
 
     def _is_aux(self, place: Place) -> bool:
-        return place.is_stream and not self.module_taps
+        """Returns whether an auxiliary output gives a place.
+
+        What enters block 0 is tapped: its output is the tensor itself, into which a fused norm of block 0 adds.
+        """
+        return place.is_stream and place.layer > 0 and not self.module_taps
 
 
 def find_settings(additional_config: Any) -> Settings | None:
