@@ -242,7 +242,7 @@ class TargetsAdaptationTest {
         assertTrue(rests.reason().contains("; " + expected.formatted(1)), rests.reason());
         assertEquals(T0 + 3 * SIZE, rests.windowStartMs());
         assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, rests.rows());
-        assertEquals(2 * rests.pooledWindows() * rests.rows(), rests.pooledRows());
+        assertEquals(2L * rests.pooledWindows() * rests.rows(), rests.pooledRows());
     }
 
     @Test

@@ -91,7 +91,7 @@ public sealed interface AdaptationMessage {
 
         public Adapt {
             blocks = List.copyOf(blocks);
-            if (blocks.isEmpty() || blocks.size() > 1 && blocks.stream().anyMatch(block -> block.target() == null)) {
+            if (blocks.isEmpty() || (blocks.size() > 1 && blocks.stream().anyMatch(block -> block.target() == null))) {
                 throw new IllegalArgumentException(
                         "a request of %d blocks, expected each with its target layer".formatted(blocks.size()));
             }
@@ -109,19 +109,24 @@ public sealed interface AdaptationMessage {
 
         @Override
         public byte[] encode() {
-            boolean one = blocks.get(0).target() == null;
-            ByteBuffer buffer = one
-                    ? header((byte) 2, windowEndMs, 8 + BlockRows.BYTES).putLong(windowStartMs)
-                    : header((byte) 7, windowEndMs, 12 + (4 + BlockRows.BYTES) * blocks.size())
-                            .putLong(windowStartMs)
-                            .putInt(blocks.size());
+            ByteBuffer rows = ByteBuffer.allocate((4 + BlockRows.BYTES) * blocks.size());
             for (BlockRows block : blocks) {
                 if (block.target() != null) {
-                    buffer.putInt(block.target());
+                    rows.putInt(block.target());
                 }
-                buffer.putLong(block.rows()).putInt(block.sampleCapacity()).putInt(block.parts());
+                rows.putLong(block.rows()).putInt(block.sampleCapacity()).putInt(block.parts());
             }
-            return buffer.array();
+            rows.flip();
+            return blocks.get(0).target() == null
+                    ? header((byte) 2, windowEndMs, 8 + rows.remaining())
+                            .putLong(windowStartMs)
+                            .put(rows)
+                            .array()
+                    : header((byte) 7, windowEndMs, 12 + rows.remaining())
+                            .putLong(windowStartMs)
+                            .putInt(blocks.size())
+                            .put(rows)
+                            .array();
         }
 
         private static Adapt decodeBlocks(ByteBuffer buffer, long windowEndMs) {
