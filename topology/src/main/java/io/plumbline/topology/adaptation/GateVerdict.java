@@ -14,24 +14,24 @@ import org.jspecify.annotations.Nullable;
  * The findings of the gate, for reports and lineage. The components are groups of keys; in JSON there are no groups.
  *
  * @param tests every test, passed or not, with its finding
- * @param improvement the held-out FVU
+ * @param gain what is gained of the held-out FVU
  * @param largestGap the largest possible gap at the watched rank
  * @param columns the columns of the decoder beside the trained ones
  * @param fvuInDistribution FVU on rows of the baseline
  * @param kl KL of the model's output on held-out whole requests, nats; all of KL is null where the model was not run
- * @param klImprovement the same KL
+ * @param klGain what is gained of the same KL
  * @param klInDistribution KL on whole requests of the baseline
  * @param publishedRows sampled rows of the window that the decoder to publish was fitted on; all figures are those of
  *     the judged decoder, which was not fitted on the rows to judge on; null where the gate refused
  */
 public record GateVerdict(
         List<GateTest> tests,
-        @JsonUnwrapped Improvement improvement,
+        @JsonUnwrapped Improvement gain,
         double largestGap,
         @JsonUnwrapped Columns columns,
         @JsonUnwrapped(prefix = "fvu_in_distribution_") InDistribution fvuInDistribution,
         @JsonUnwrapped(prefix = "kl_") Change kl,
-        @JsonUnwrapped(prefix = "kl_") Improvement klImprovement,
+        @JsonUnwrapped(prefix = "kl_") Improvement klGain,
         @JsonUnwrapped(prefix = "kl_in_distribution_") InDistribution klInDistribution,
         @Nullable Integer publishedRows) {
 

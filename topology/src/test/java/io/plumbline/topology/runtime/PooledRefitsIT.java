@@ -77,7 +77,7 @@ class PooledRefitsIT {
                 AdaptationReport second = published.get(1);
                 assertTrue(second.pooledRows() >= 2 * first.pooledRows(), second::toString);
                 assertTrue(second.fvuAfter() < second.fvuBefore(), second::toString);
-                assertTrue(second.gate().improvement().improvementLower() > 0.0, second::toString);
+                assertTrue(second.gate().gain().improvementLower() > 0.0, second::toString);
                 assertEquals(asked * WINDOW_ROWS, answers.get(asked - 1).pooledRows(), "no row is lost");
                 send(english, 1);
                 awaitAnswer(report -> report.outcome() == Outcome.REVERTED);
