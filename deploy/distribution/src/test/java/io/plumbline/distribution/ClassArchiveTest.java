@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -117,6 +118,7 @@ class ClassArchiveTest {
     }
 
     @Test
+    @Timeout(60)
     void twoProcessesWriteToTwoFilesAndOneIsKept() throws Exception {
         javaWrites("");
         Path gate = folder.resolve("gate");
