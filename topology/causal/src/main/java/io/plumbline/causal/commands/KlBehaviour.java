@@ -21,7 +21,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Judges refits of {@code plumbline adapt} by KL, with a head and requests in dumps. */
-final class KlBehaviour implements BehaviourProvider {
+public final class KlBehaviour implements BehaviourProvider {
 
     @Override
     public Opened open(Asked asked) throws IOException {
