@@ -111,12 +111,9 @@ public class PanelTwinsTest {
             double[] plain = summed(new PlainKernel(), x, d, n);
             for (UpdateKernel kernel : vectorKernels()) {
                 double[] vector = summed(kernel, x, d, n);
+                String what = "%s, d = %d, n = %d".formatted(kernel, d, n);
                 for (int i = 0; i < plain.length; i++) {
-                    assertEquals(
-                            plain[i],
-                            vector[i],
-                            i < d ? 0.0 : unit * sizes[i],
-                            "%s, d = %d, n = %d, entry %d".formatted(kernel, d, n, i));
+                    assertNear(plain[i], vector[i], i < d ? 0.0 : unit * sizes[i], what, i);
                 }
             }
         }
@@ -140,7 +137,7 @@ public class PanelTwinsTest {
                         for (int row = 0; row < n; row++) {
                             sum = Math.fma(x[row * d + i], x[row * d + j], sum);
                         }
-                        assertEquals(sum, found[at++], kernel + ", entry " + i + ", " + j);
+                        assertNear(sum, found[at], 0, kernel.toString(), at++);
                     }
                 }
             }
@@ -336,7 +333,12 @@ public class PanelTwinsTest {
         double[] absolute = Arrays.stream(x).map(Math::abs).toArray();
         define(absolute, d, n, sizes);
         for (int i = 0; i < state.length; i++) {
-            assertEquals(expected[i], state[i], unit * sizes[i], what + ", entry " + i);
+            assertNear(expected[i], state[i], unit * sizes[i], what, i);
         }
+    }
+
+    /** Tests one of millions of entries: its message is made only where it fails. */
+    private static void assertNear(double expected, double found, double by, String what, int entry) {
+        assertEquals(expected, found, by, () -> what + ", entry " + entry);
     }
 }

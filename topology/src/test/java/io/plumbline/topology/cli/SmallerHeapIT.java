@@ -24,9 +24,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests a start in a heap that is too small for the panes that a larger one let wait. */
 class SmallerHeapIT {
@@ -44,13 +43,12 @@ class SmallerHeapIT {
     @TempDir
     private Path folder;
 
-    @ParameterizedTest
-    @ValueSource(strings = {"rocksdb", "memory"})
-    void theSentenceNamesTheHeapToGive(String store) throws Exception {
+    @Test
+    void theSentenceNamesTheHeapToGive() throws Exception {
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
             BrokerClient client = new BrokerClient(broker.bootstrapServers());
             client.createTopic("activations", 2, Map.of("retention.ms", "-1"));
-            Path config = write(broker.bootstrapServers(), store);
+            Path config = write(broker.bootstrapServers());
             client.send(records());
             Path log = folder.resolve("large.log");
             Process large = monitor(config, "-Xmx768m", log);
@@ -96,7 +94,7 @@ class SmallerHeapIT {
         return new ProducerRecord<>("activations", partition, timeMs, SITE.getBytes(StandardCharsets.UTF_8), rows);
     }
 
-    private Path write(String bootstrapServers, String store) throws IOException {
+    private Path write(String bootstrapServers) throws IOException {
         Matrix encoder = Matrix.zeros(WIDTH, FEATURES);
         Matrix decoder = Matrix.zeros(FEATURES, WIDTH);
         for (int feature = 0; feature < FEATURES; feature++) {
@@ -122,11 +120,11 @@ class SmallerHeapIT {
                 kafka: {bootstrap.servers: "%s", monitor.num.stream.threads: 1, monitor.commit.interval.ms: 1000}
                 window: {size: 60s, advance: 60s, grace: 0s, idle_close: off, max_hold: off, minimum_rows: 2}
                 sample: {rows: 8}
-                state: {store: %s, directory: state, waiting_panes: 200}
+                state: {directory: state, waiting_panes: 200}
                 http: {port: 0}
                 sites:
                   %s: {explainer: explainer, baseline: baseline.safetensors, rank: 2, threshold: {share: 0.9}, adaptation: {mode: observe}}
-                """.formatted(bootstrapServers, store, SITE));
+                """.formatted(bootstrapServers, SITE));
     }
 
     private static Process monitor(Path config, String heap, Path log) throws IOException {

@@ -36,6 +36,9 @@ class DisagreeingInstancesIT {
     private static final int PARTITIONS = 2;
     private static final int RECORDS = 120;
 
+    /** The first instance goes on once the group has given up the one that stopped. */
+    private static final String GONE_SOON = "session.timeout.ms: \"6000\", ";
+
     @TempDir
     private Path folder;
 
@@ -79,12 +82,16 @@ class DisagreeingInstancesIT {
     }
 
     private MonitorConfig config(EmbeddedBroker broker, String name, String size) throws Exception {
-        return WatchedFolder.create(
-                folder.resolve(name),
+        Path site = folder.resolve(name);
+        WatchedFolder.create(
+                site,
                 broker.bootstrapServers(),
                 "size: %s, advance: %s, grace: 0s, idle_close: off".formatted(size, size),
                 "",
                 WatchedFolder.SITE);
+        Path file = site.resolve(WatchedFolder.FILE);
+        Files.writeString(file, Files.readString(file).replace("kafka: {", "kafka: {" + GONE_SOON));
+        return MonitorConfig.load(file);
     }
 
     private MonitorConfig masked(EmbeddedBroker broker) throws Exception {

@@ -123,7 +123,10 @@ class PooledRefitsIT {
         return passage;
     }
 
-    /** Returns a configuration whose gate asks a first decoder for more than a second one gives. */
+    /**
+     * Returns a configuration whose gate asks a first decoder for more than a second one gives. One candidate a refit:
+     * the search among several has its own tests, and takes most of a minute each time.
+     */
     private MonitorConfig config(EmbeddedBroker broker) {
         return MonitorConfig.parse("""
                 application_id: pooled
@@ -141,7 +144,8 @@ class PooledRefitsIT {
                     threshold: 0.3
                     debounce: 1 of 1
                     cooldown: 20s
-                    adaptation: {mode: auto, minimum_improvement: 0.15}
+                    adaptation: {mode: auto, minimum_improvement: 0.15, profile: paper, rank: 384,
+                                 lambda_preservation: 1.0, lambda_geometric: 0.0, relative_lambdas: true, alpha: 0.0}
                 """.formatted(broker.bootstrapServers(), SITE), "pooled.yaml", folder);
     }
 
