@@ -225,7 +225,7 @@ public final class MonitorTopology {
     private static SiteShape shape(WatchedSite site) {
         return SiteShape.of(
                         site.id(), site.explainer(), site.baseline().masking().mask())
-                .with(site.settings().hiddenStates());
+                .with(site.settings().explained().hiddenStates());
     }
 
     private static <V> Map<String, V> mapValues(Map<String, WatchedSite> sites, Function<WatchedSite, V> value) {

@@ -90,7 +90,7 @@ record SiteAdapter(
                 site.joint(),
                 new SwapDesk(site.site(), rules, returning, published),
                 settings,
-                site.blocks().get(0).settings().cooldown(),
+                site.blocks().get(0).settings().refits().cooldown(),
                 sha256);
     }
 
@@ -100,7 +100,7 @@ record SiteAdapter(
                 site.explainer(),
                 site.geometry().explainerSubspace(),
                 site.baseline().rows(),
-                site.settings().rank(),
+                site.settings().explained().rank(),
                 settings,
                 site.codes(),
                 gate(site, settings.selectBy(), probe));

@@ -31,7 +31,7 @@ final class EncodedRowsRule {
 
     EncodedRowsRule(Baseline baseline, SiteSettings settings) {
         ofCleanWindows = baseline.encodedRows();
-        atMost = settings.encodedRows();
+        atMost = settings.explained().encodedRows();
     }
 
     /** Returns the rows of a window's sample that are encoded. */
@@ -57,12 +57,12 @@ final class EncodedRowsRule {
 
     /** Returns why a statistic that decides, warns or is added up cannot be trusted to be there, or null. */
     static @Nullable String refusal(Baseline baseline, SiteSettings settings) {
-        SequentialRule sequential = settings.sequential();
-        return settings.encodedRows() >= baseline.encodedRows()
+        SequentialRule sequential = settings.alarms().sequential();
+        return settings.explained().encodedRows() >= baseline.encodedRows()
                 ? null
                 : Stream.of(
-                                settings.triggers(),
-                                settings.warn(),
+                                settings.alarms().triggers(),
+                                settings.alarms().warn(),
                                 sequential == null ? List.<String>of() : sequential.statistics())
                         .flatMap(List::stream)
                         .filter(name -> OF_CODES.stream()
@@ -71,7 +71,7 @@ final class EncodedRowsRule {
                         .map(name -> "%s: %s; or decide without it: trigger: [%s]"
                                 .formatted(
                                         name,
-                                        reason(settings.encodedRows(), baseline.encodedRows()),
+                                        reason(settings.explained().encodedRows(), baseline.encodedRows()),
                                         String.join(", ", DriftJudge.TRIGGERS_WITHOUT_CODES)))
                         .orElse(null);
     }

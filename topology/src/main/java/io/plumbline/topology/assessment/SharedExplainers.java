@@ -18,21 +18,24 @@ public final class SharedExplainers {
      */
     public Explainer of(SiteSettings settings) throws IOException {
         if (!settings.id().isBlock()) {
-            return Explainers.read(settings.explainer(), settings.explainerOptions());
+            return Explainers.read(
+                    settings.explained().explainer(), settings.explained().options());
         }
         String group = settings.id().group();
         List<Explainer> read = blocks.get(group);
         if (read == null) {
             read = Explainers.readBlocks(
-                    settings.explainer(), settings.explainerOptions().withoutTarget());
+                    settings.explained().explainer(),
+                    settings.explained().options().withoutTarget());
             blocks.put(group, read);
         }
         for (Explainer block : read) {
-            if (block.origin().options().equals(settings.explainerOptions())) {
+            if (block.origin().options().equals(settings.explained().options())) {
                 return block;
             }
         }
         // Reading one that is not among them says why.
-        return Explainers.read(settings.explainer(), settings.explainerOptions());
+        return Explainers.read(
+                settings.explained().explainer(), settings.explained().options());
     }
 }

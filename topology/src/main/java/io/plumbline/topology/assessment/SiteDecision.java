@@ -46,17 +46,19 @@ final class SiteDecision {
         this.site = site;
         this.judge = judge;
         SiteSettings settings = site.settings();
-        SequentialRule rule = settings.sequential();
-        this.sequential = rule == null ? null : new SequentialWatch(site.baseline(), settings.minimumRows(), rule);
-        this.warner = settings.warn().isEmpty()
+        SequentialRule rule = settings.alarms().sequential();
+        this.sequential = rule == null
+                ? null
+                : new SequentialWatch(site.baseline(), settings.alarms().minimumRows(), rule);
+        this.warner = settings.alarms().warn().isEmpty()
                 ? null
                 : new DriftJudge(
                         site.baseline(),
-                        settings.warn(),
-                        settings.warnThreshold(),
-                        settings.warnThreshold(),
-                        settings.debounce(),
-                        settings.minimumRows());
+                        settings.alarms().warn(),
+                        settings.alarms().warnThreshold(),
+                        settings.alarms().warnThreshold(),
+                        settings.alarms().debounce(),
+                        settings.alarms().minimumRows());
     }
 
     /** Returns what follows from a measurement and from what is remembered. */
@@ -139,7 +141,7 @@ final class SiteDecision {
     }
 
     private SwapWatch watch(SwapWatch before, Measurement measured) {
-        DriftPolicy rule = site.settings().rollback();
+        DriftPolicy rule = site.settings().refits().rollback();
         PairedErrors errors = measured.errors();
         WindowBehaviour behaviour = measured.view().behaviour();
         return rule == null || errors == null
@@ -150,6 +152,7 @@ final class SiteDecision {
     private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {
         if (!window.complete()) {
             return site.settings()
+                    .alarms()
                     .debounce()
                     .undecided(state, "some messages of the window's panes did not arrive; its sums cannot be trusted");
         }
@@ -157,7 +160,7 @@ final class SiteDecision {
     }
 
     private Ask ask(Outcome outcome, WindowView view, SiteMemory memory, SwapWatch swap) {
-        if (!site.settings().adapts()) {
+        if (!site.settings().refits().adapts()) {
             return Ask.NOTHING;
         }
         if (outcome.transition() == Transition.BECAME_ALIGNED) {
@@ -171,7 +174,7 @@ final class SiteDecision {
             return Ask.REVERT;
         }
         // Again with every window until it is gone: the adapter passes over one that is no longer in service.
-        DriftPolicy rule = site.settings().rollback();
+        DriftPolicy rule = site.settings().refits().rollback();
         if (rule != null && swap.hasFailed(rule)) {
             return Ask.ROLL_BACK;
         }

@@ -32,14 +32,14 @@ final class SiteJudge {
     SiteJudge(WatchedSite site, @Nullable BehaviourProbe probe) {
         this.site = site;
         SiteSettings settings = site.settings();
-        Threshold clear = settings.clear();
+        Threshold clear = settings.alarms().clear();
         DriftJudge judge = new DriftJudge(
                 site.baseline(),
-                settings.triggers(),
-                settings.threshold(),
-                clear == null ? settings.threshold() : clear,
-                settings.debounce(),
-                settings.minimumRows());
+                settings.alarms().triggers(),
+                settings.alarms().threshold(),
+                clear == null ? settings.alarms().threshold() : clear,
+                settings.alarms().debounce(),
+                settings.alarms().minimumRows());
         meter = new WindowMeter(site, probe, judge);
         decision = new SiteDecision(site, judge);
     }

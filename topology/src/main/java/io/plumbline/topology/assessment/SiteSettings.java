@@ -18,104 +18,121 @@ import org.jspecify.annotations.Nullable;
  * Says what is watched at one site, and when it counts as drifted.
  *
  * @param id the site; model servers send their rows under the name of the configured one
- * @param explainer folder of the trained explainer, or its file; {@code none} where records bring reconstructions
- * @param explainerOptions facts about it that are in none of its files
- * @param baseline file written by {@code plumbline baseline}
- * @param rank r, of every subspace that is compared
- * @param mask rows that enter no sum; the same as the baseline's
- * @param hiddenStates which layers the records' hidden states hold, and which one is the site's; null: that one alone
- * @param triggers the statistics that decide, by name, see {@link io.plumbline.geometry.GapAssessment#statisticNames}
- * @param threshold above it a window counts against the site
- * @param clear at or below it a drifted site counts as recovering; null: the threshold itself
- * @param warn the statistics that warn and ask for nothing; may be empty
- * @param warnThreshold above it a window speaks for a warning
- * @param sequential what is added up over windows; null: nothing
- * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
- * @param cooldown least event time between two refits of the site
- * @param minimumRows windows with fewer rows are undecided
+ * @param explained what explains it, and how its rows are read
+ * @param alarms when it counts as drifted
+ * @param refits what a drift asks for
  * @param coverage when a window is marked because its rows are another part of the traffic than usual
  * @param breakdownBy the header or tag by whose values the rows of each window are compared; null: none
- * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see
- *     {@link EncodedRowsRule}
  * @param features what is said of its features
  * @param downstream the rest of its model; null: none is named
- * @param adapts whether a drift asks for an adapted decoder; if not, the site is only watched
- * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the trained
- *     one before its return is asked for; null: never
  */
 public record SiteSettings(
         SiteId id,
-        Path explainer,
-        ExplainerOptions explainerOptions,
-        Path baseline,
-        int rank,
-        MaskRules mask,
-        @Nullable HiddenLayers hiddenStates,
-        List<String> triggers,
-        Threshold threshold,
-        @Nullable Threshold clear,
-        List<String> warn,
-        Threshold warnThreshold,
-        @Nullable SequentialRule sequential,
-        DriftPolicy debounce,
-        Duration cooldown,
-        int minimumRows,
+        Explained explained,
+        Alarms alarms,
+        Refits refits,
         CoverageRule coverage,
         @Nullable String breakdownBy,
-        int encodedRows,
         FeatureSettings features,
-        @Nullable DownstreamSettings downstream,
-        boolean adapts,
-        @Nullable DriftPolicy rollback) {
+        @Nullable DownstreamSettings downstream) {
+
+    /**
+     * Names what explains a site, and how its rows are read.
+     *
+     * @param explainer folder of the trained explainer, or its file; {@code none} where records bring reconstructions
+     * @param options facts about it that are in none of its files
+     * @param baseline file written by {@code plumbline baseline}
+     * @param rank r, of every subspace that is compared
+     * @param mask rows that enter no sum; the same as the baseline's
+     * @param hiddenStates which layers the records' hidden states hold, and which one is the site's; null: that one
+     *     alone
+     * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see
+     *     {@link EncodedRowsRule}
+     */
+    public record Explained(
+            Path explainer,
+            ExplainerOptions options,
+            Path baseline,
+            int rank,
+            MaskRules mask,
+            @Nullable HiddenLayers hiddenStates,
+            int encodedRows) {
+
+        /** Returns whether there is an explainer to read; where not, records bring reconstructions. */
+        public boolean hasExplainer() {
+            return !GivenReconstructions.isNamedBy(explainer);
+        }
+
+        /** Returns this for one target layer of the explainer, whose baseline lies in the folder of all. */
+        private Explained of(int target) {
+            return new Explained(
+                    explainer,
+                    options.ofTarget(target),
+                    baseline.resolve("targets.%d.safetensors".formatted(target)),
+                    rank,
+                    mask,
+                    hiddenStates,
+                    encodedRows);
+        }
+    }
+
+    /**
+     * Says when a site counts as drifted.
+     *
+     * @param triggers the statistics that decide, by name, see
+     *     {@link io.plumbline.geometry.GapAssessment#statisticNames}
+     * @param threshold above it a window counts against the site
+     * @param clear at or below it a drifted site counts as recovering; null: the threshold itself
+     * @param warn the statistics that warn and ask for nothing; may be empty
+     * @param warnThreshold above it a window speaks for a warning
+     * @param sequential what is added up over windows; null: nothing
+     * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
+     * @param minimumRows windows with fewer rows are undecided
+     */
+    public record Alarms(
+            List<String> triggers,
+            Threshold threshold,
+            @Nullable Threshold clear,
+            List<String> warn,
+            Threshold warnThreshold,
+            @Nullable SequentialRule sequential,
+            DriftPolicy debounce,
+            int minimumRows) {
+        public Alarms {
+            triggers = List.copyOf(triggers);
+            warn = List.copyOf(warn);
+        }
+    }
+
+    /**
+     * Says what a drift asks for.
+     *
+     * @param adapts whether it asks for an adapted decoder; if not, the site is only watched
+     * @param cooldown least event time between two refits of the site
+     * @param rollback in how many of the first windows after a swap the decoder may do significantly worse than the
+     *     trained one before its return is asked for; null: never
+     */
+    public record Refits(
+            boolean adapts, Duration cooldown, @Nullable DriftPolicy rollback) {}
 
     public SiteSettings {
-        triggers = List.copyOf(triggers);
-        warn = List.copyOf(warn);
-        if (rank < 1 || cooldown.isNegative() || minimumRows < rank) {
+        if (explained.rank() < 1 || refits.cooldown().isNegative() || alarms.minimumRows() < explained.rank()) {
             throw new IllegalArgumentException("site %s: rank %d, cooldown %s and at least %d rows do not fit together"
-                    .formatted(site(), rank, cooldown, minimumRows));
+                    .formatted(id.name(), explained.rank(), refits.cooldown(), alarms.minimumRows()));
         }
     }
 
     /** Returns the settings of this site or of one of its blocks, whose baseline lies in the folder of all. */
     public SiteSettings of(SiteId watched) {
         Integer target = watched.target();
-        if (target == null) {
-            return this;
-        }
-        return new SiteSettings(
-                watched,
-                explainer,
-                explainerOptions.ofTarget(target),
-                baseline.resolve("targets.%d.safetensors".formatted(target)),
-                rank,
-                mask,
-                hiddenStates,
-                triggers,
-                threshold,
-                clear,
-                warn,
-                warnThreshold,
-                sequential,
-                debounce,
-                cooldown,
-                minimumRows,
-                coverage,
-                breakdownBy,
-                encodedRows,
-                features,
-                downstream,
-                adapts,
-                rollback);
+        return target == null
+                ? this
+                : new SiteSettings(
+                        watched, explained.of(target), alarms, refits, coverage, breakdownBy, features, downstream);
     }
 
     /** Returns the name in keys, reports and metrics. */
     public String site() {
         return id.name();
-    }
-
-    /** Returns whether there is an explainer to read; where not, records bring reconstructions. */
-    public boolean hasExplainer() {
-        return !GivenReconstructions.isNamedBy(explainer);
     }
 }

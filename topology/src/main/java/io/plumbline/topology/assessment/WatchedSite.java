@@ -50,7 +50,7 @@ public record WatchedSite(
      * @throws IllegalArgumentException when they do not belong together, saying how
      */
     public static WatchedSite read(SiteSettings settings) throws IOException {
-        Baseline baseline = Baseline.read(settings.baseline());
+        Baseline baseline = Baseline.read(settings.explained().baseline());
         return of(settings, explainer(settings, baseline, new SharedExplainers()), baseline);
     }
 
@@ -63,7 +63,7 @@ public record WatchedSite(
         SharedExplainers explainers = new SharedExplainers();
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : all) {
-            Baseline baseline = Baseline.read(settings.baseline());
+            Baseline baseline = Baseline.read(settings.explained().baseline());
             sites.put(settings.site(), of(settings, explainer(settings, baseline, explainers), baseline));
         }
         return sites;
@@ -71,9 +71,10 @@ public record WatchedSite(
 
     private static Explainer explainer(SiteSettings settings, Baseline baseline, SharedExplainers explainers)
             throws IOException {
-        return settings.hasExplainer()
+        return settings.explained().hasExplainer()
                 ? explainers.of(settings)
-                : GivenReconstructions.of(baseline.dimension(), settings.explainerOptions());
+                : GivenReconstructions.of(
+                        baseline.dimension(), settings.explained().options());
     }
 
     /** Puts parts together that were read before. */
@@ -85,20 +86,20 @@ public record WatchedSite(
                                     + "run `plumbline baseline` with this explainer")
                             .formatted(
                                     settings.site(),
-                                    settings.baseline(),
+                                    settings.explained().baseline(),
                                     baseline.explainerSha256(),
-                                    settings.explainer(),
+                                    settings.explained().explainer(),
                                     sha256));
         }
         String unwatched = unwatched(settings, explainer);
         if (unwatched != null) {
             throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), unwatched));
         }
-        if (settings.rank() >= explainer.targetWidth()) {
+        if (settings.explained().rank() >= explainer.targetWidth()) {
             throw new IllegalArgumentException(
                     ("site %s: rank = %d, expected less than the %d dimensions of its target space, "
                                     + "since the gap of whole spaces is 0")
-                            .formatted(settings.site(), settings.rank(), explainer.targetWidth()));
+                            .formatted(settings.site(), settings.explained().rank(), explainer.targetWidth()));
         }
         String otherRows = otherRows(settings, baseline);
         if (otherRows != null) {
@@ -113,12 +114,13 @@ public record WatchedSite(
             throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), otherFeatures));
         }
         ExplainerSubspace subspace = explainer.isGiven()
-                ? ExplainerSubspace.ofReconstructions(baseline.reconstructionMoment(), settings.rank())
+                ? ExplainerSubspace.ofReconstructions(
+                        baseline.reconstructionMoment(), settings.explained().rank())
                 : SubspaceCache.of(
                         explainer.directory(),
                         explainer.decoder(),
                         sha256,
-                        settings.rank(),
+                        settings.explained().rank(),
                         line -> LOG.info("{}: site={}", line, Printable.value(settings.site())));
         SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
         return new WatchedSite(settings, explainer, baseline, geometry, names(settings, explainer));
@@ -135,8 +137,9 @@ public record WatchedSite(
     /** Returns why the service cannot watch a site with this explainer, or not as it is configured, or null. */
     public static @Nullable String unwatched(SiteSettings settings, Explainer explainer) {
         String reason = explainer.origin().notRefitted();
-        if (settings.adapts() && reason != null) {
-            return "%s (%s) cannot be adapted: %s".formatted(settings.explainer(), explainer.architecture(), reason);
+        if (settings.refits().adapts() && reason != null) {
+            return "%s (%s) cannot be adapted: %s"
+                    .formatted(settings.explained().explainer(), explainer.architecture(), reason);
         }
         return null;
     }
@@ -162,17 +165,17 @@ public record WatchedSite(
     /** Returns why windows of this site would not be of the rows its baseline is of, or null. */
     public static @Nullable String otherRows(SiteSettings settings, Baseline baseline) {
         MaskRules made = baseline.masking().rules();
-        if (made.equals(settings.mask())) {
+        if (made.equals(settings.explained().mask())) {
             return null;
         }
         return ("mask = %s, but the baseline %s was made with %s: windows would not be of the rows they are compared "
                         + "with; write mask: %s, or run `plumbline baseline%s`")
                 .formatted(
-                        settings.mask(),
-                        settings.baseline(),
+                        settings.explained().mask(),
+                        settings.explained().baseline(),
                         made,
                         made.isEmpty() ? "{}" : made,
-                        options(settings.mask()));
+                        options(settings.explained().mask()));
     }
 
     private static String options(MaskRules rules) {

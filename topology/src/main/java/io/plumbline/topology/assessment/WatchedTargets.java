@@ -24,7 +24,7 @@ public record WatchedTargets(String site, List<WatchedSite> blocks, JointDecoder
     public static Map<String, WatchedTargets> of(Map<String, WatchedSite> sites) {
         Map<String, List<WatchedSite>> groups = new LinkedHashMap<>();
         sites.values().forEach(block -> {
-            if (!block.id().isBlock() || block.settings().adapts()) {
+            if (!block.id().isBlock() || block.settings().refits().adapts()) {
                 groups.computeIfAbsent(block.id().group(), name -> new ArrayList<>())
                         .add(block);
             }

@@ -105,7 +105,7 @@ final class WindowMeter {
                 active == null ? 0 : active.version(),
                 active == null ? trained : fvu(Reconstruction.between(told.of(ofActive), told.targets())),
                 activeGap(view),
-                site.settings().rollback() != null && adapted != null
+                site.settings().refits().rollback() != null && adapted != null
                         ? PairedErrors.of(head, ofActive, ofTrained)
                         : null,
                 sections,

@@ -62,8 +62,8 @@ public final class Replacement {
 
     /** The site's own rule where it has a calibrated one, otherwise the default promise. */
     public static Threshold rule(@Nullable SiteSettings site, Duration windowSize) {
-        return site != null && site.threshold().isCalibrated()
-                ? site.threshold()
+        return site != null && site.alarms().threshold().isCalibrated()
+                ? site.alarms().threshold()
                 : new Threshold.FalseAlarms(
                         AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, windowSize));
     }

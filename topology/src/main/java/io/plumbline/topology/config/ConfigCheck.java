@@ -76,14 +76,35 @@ public final class ConfigCheck {
             List<String> lines = new ArrayList<>();
             Baseline known = baseline;
             if (known != null) {
-                addLines(lines, known, "", settings.triggers(), settings.threshold());
-                addLines(lines, known, ", warn", settings.warn(), settings.warnThreshold());
-                if (settings.threshold().isCalibrated()) {
-                    known.otherSizes(settings.rank(), settings.minimumRows()).ifPresent(lines::add);
+                addLines(
+                        lines,
+                        known,
+                        "",
+                        settings.alarms().triggers(),
+                        settings.alarms().threshold());
+                addLines(
+                        lines,
+                        known,
+                        ", warn",
+                        settings.alarms().warn(),
+                        settings.alarms().warnThreshold());
+                if (settings.alarms().threshold().isCalibrated()) {
+                    known.otherSizes(
+                                    settings.explained().rank(),
+                                    settings.alarms().minimumRows())
+                            .ifPresent(lines::add);
                 }
-                addNeeded(lines, "trigger", settings.triggers(), settings.threshold());
-                addNeeded(lines, "warn", settings.warn(), settings.warnThreshold());
-                addSequential(lines, known.requests(), settings.sequential());
+                addNeeded(
+                        lines,
+                        "trigger",
+                        settings.alarms().triggers(),
+                        settings.alarms().threshold());
+                addNeeded(
+                        lines,
+                        "warn",
+                        settings.alarms().warn(),
+                        settings.alarms().warnThreshold());
+                addSequential(lines, known.requests(), settings.alarms().sequential());
             }
             return lines;
         }
@@ -93,7 +114,7 @@ public final class ConfigCheck {
             Baseline known = baseline;
             return known == null
                     ? List.of()
-                    : Misfit.of(known, known.samplesOf(settings.rank())).stream()
+                    : Misfit.of(known, known.samplesOf(settings.explained().rank())).stream()
                             .toList();
         }
 
@@ -103,11 +124,12 @@ public final class ConfigCheck {
          */
         public boolean lacksPromise() {
             Baseline known = baseline;
-            if (known == null || !(settings.threshold() instanceof Threshold.FalseAlarms promise)) {
+            if (known == null || !(settings.alarms().threshold() instanceof Threshold.FalseAlarms promise)) {
                 return false;
             }
-            List<String> together = DriftJudge.together(known, settings.triggers(), settings.rank());
-            return known.samplesOf(settings.rank()).stream()
+            List<String> together = DriftJudge.together(
+                    known, settings.alarms().triggers(), settings.explained().rank());
+            return known.samplesOf(settings.explained().rank()).stream()
                     .noneMatch(sample -> promise.isKeptBy(sample.values(together.get(0)).length));
         }
 
@@ -118,7 +140,7 @@ public final class ConfigCheck {
             if (explainer == null || baseline == null || explainer.isGiven()) {
                 return Optional.empty();
             }
-            int rows = Math.min(settings.encodedRows(), baseline.encodedRows());
+            int rows = Math.min(settings.explained().encodedRows(), baseline.encodedRows());
             double gigaflops = 2e-9 * explainer.inputWidth() * explainer.features() * rows;
             return Optional.of(String.format(
                     Locale.ROOT,
@@ -135,8 +157,9 @@ public final class ConfigCheck {
                 return;
             }
             DriftJudge judge = judge(settings, known, statistics, threshold);
-            List<String> together = DriftJudge.together(known, statistics, settings.rank());
-            for (NullSample sample : known.samplesOf(settings.rank())) {
+            List<String> together =
+                    DriftJudge.together(known, statistics, settings.explained().rank());
+            for (NullSample sample : known.samplesOf(settings.explained().rank())) {
                 Level own = sample.level(together, together.get(0), threshold, known.dimension());
                 lines.add("windows of %s (%,d clean%s): %s"
                         .formatted(
@@ -310,11 +333,11 @@ public final class ConfigCheck {
 
     private static @Nullable Explainer explainer(
             SiteSettings settings, SharedExplainers explainers, @Nullable Baseline baseline, List<String> problems) {
-        if (!settings.hasExplainer()) {
+        if (!settings.explained().hasExplainer()) {
             return given(settings, baseline, problems);
         }
-        if (!Files.exists(settings.explainer())) {
-            problems.add("explainer: no folder " + settings.explainer());
+        if (!Files.exists(settings.explained().explainer())) {
+            problems.add("explainer: no folder " + settings.explained().explainer());
             return null;
         }
         try {
@@ -328,7 +351,10 @@ public final class ConfigCheck {
     private static @Nullable Explainer given(
             SiteSettings settings, @Nullable Baseline baseline, List<String> problems) {
         try {
-            return baseline == null ? null : GivenReconstructions.of(baseline.dimension(), settings.explainerOptions());
+            return baseline == null
+                    ? null
+                    : GivenReconstructions.of(
+                            baseline.dimension(), settings.explained().options());
         } catch (IllegalArgumentException refused) {
             problems.add("explainer: " + refused.getMessage());
             return null;
@@ -336,14 +362,15 @@ public final class ConfigCheck {
     }
 
     private static @Nullable Baseline baseline(SiteSettings settings, List<String> problems) {
-        if (!Files.isRegularFile(settings.baseline())) {
-            problems.add("baseline: no file %s; `plumbline baseline` writes one".formatted(settings.baseline()));
+        if (!Files.isRegularFile(settings.explained().baseline())) {
+            problems.add("baseline: no file %s; `plumbline baseline` writes one"
+                    .formatted(settings.explained().baseline()));
             return null;
         }
         try {
-            return Baseline.read(settings.baseline());
+            return Baseline.read(settings.explained().baseline());
         } catch (IOException | IllegalArgumentException broken) {
-            problems.add("baseline: %s: %s".formatted(settings.baseline(), broken.getMessage()));
+            problems.add("baseline: %s: %s".formatted(settings.explained().baseline(), broken.getMessage()));
             return null;
         }
     }
@@ -354,19 +381,22 @@ public final class ConfigCheck {
             Explainer explainer,
             List<String> problems) {
         int width = explainer.targetWidth();
-        if (settings.rank() >= width) {
+        if (settings.explained().rank() >= width) {
             problems.add(
                     ("rank = %d: expected less than %d, the width the explainer writes: the gap of whole spaces is 0; "
                                     + "%d is usual")
-                            .formatted(settings.rank(), width, UsualRank.of(width)));
+                            .formatted(settings.explained().rank(), width, UsualRank.of(width)));
             return;
         }
-        double largest = Math.sqrt(2.0 * Math.min(settings.rank(), width - settings.rank()));
-        if (settings.threshold() instanceof Threshold.Fixed fixed
-                && settings.triggers().stream().anyMatch(DriftJudge::isGap)
+        double largest = Math.sqrt(2.0
+                * Math.min(
+                        settings.explained().rank(),
+                        width - settings.explained().rank()));
+        if (settings.alarms().threshold() instanceof Threshold.Fixed fixed
+                && settings.alarms().triggers().stream().anyMatch(DriftJudge::isGap)
                 && fixed.value() >= largest) {
             problems.add("threshold = %s: expected less than %.4g, the largest gap of rank %d in %d dimensions"
-                    .formatted(fixed.value(), largest, settings.rank(), width));
+                    .formatted(fixed.value(), largest, settings.explained().rank(), width));
         }
         if (adaptation != null
                 && adaptation.profile() instanceof AdaptationProfile.Paper paper
@@ -424,7 +454,7 @@ public final class ConfigCheck {
             problems.add("baseline: made with decoder %s, but %s holds %s; run `plumbline baseline` again"
                     .formatted(
                             baseline.explainerSha256(),
-                            settings.explainer(),
+                            settings.explained().explainer(),
                             explainer.decoder().sha256()));
         }
         String otherFeatures = WatchedSite.otherFeatures(explainer, baseline);
@@ -439,28 +469,33 @@ public final class ConfigCheck {
         if (fewerEncodedRows != null) {
             problems.add(fewerEncodedRows);
         }
-        if (baseline.rowCount() < settings.rank()) {
+        if (baseline.rowCount() < settings.explained().rank()) {
             problems.add("baseline: %d rows do not span a subspace of rank %d"
-                    .formatted(baseline.rowCount(), settings.rank()));
+                    .formatted(baseline.rowCount(), settings.explained().rank()));
         }
     }
 
     /** Refuses what no window of any number of rows could be judged by. */
     private static void checkCalibration(SiteSettings settings, Baseline baseline, List<String> problems) {
-        List<Threshold> ofTriggers = new ArrayList<>(List.of(settings.threshold()));
-        Threshold clear = settings.clear();
+        List<Threshold> ofTriggers = new ArrayList<>(List.of(settings.alarms().threshold()));
+        Threshold clear = settings.alarms().clear();
         if (clear != null) {
             ofTriggers.add(clear);
         }
         for (Threshold threshold : ofTriggers) {
-            checkCleanWindows(settings, baseline, settings.triggers(), threshold, problems);
+            checkCleanWindows(settings, baseline, settings.alarms().triggers(), threshold, problems);
         }
-        SequentialRule sequential = settings.sequential();
+        SequentialRule sequential = settings.alarms().sequential();
         if (sequential != null) {
             checkSequential(settings, baseline, sequential, problems);
         }
-        if (!settings.warn().isEmpty()) {
-            checkCleanWindows(settings, baseline, settings.warn(), settings.warnThreshold(), problems);
+        if (!settings.alarms().warn().isEmpty()) {
+            checkCleanWindows(
+                    settings,
+                    baseline,
+                    settings.alarms().warn(),
+                    settings.alarms().warnThreshold(),
+                    problems);
         }
     }
 
@@ -472,7 +507,7 @@ public final class ConfigCheck {
                 checkRequests(baseline.requests(), sequential, problems);
                 continue;
             }
-            int most = baseline.samplesOf(settings.rank()).stream()
+            int most = baseline.samplesOf(settings.explained().rank()).stream()
                     .mapToInt(sample -> sample.values(statistic).length)
                     .max()
                     .orElse(0);
@@ -484,10 +519,10 @@ public final class ConfigCheck {
                                 statistic,
                                 sequential.windowsPerAlarm(),
                                 least,
-                                settings.rank(),
+                                settings.explained().rank(),
                                 most,
                                 SequentialDetector.REACH,
-                                settings.rank()));
+                                settings.explained().rank()));
             }
         }
     }
@@ -519,7 +554,7 @@ public final class ConfigCheck {
         int levels = 0;
         boolean mute = true;
         DriftJudge judge = judge(settings, baseline, statistics, threshold);
-        for (NullSample sample : baseline.samplesOf(settings.rank())) {
+        for (NullSample sample : baseline.samplesOf(settings.explained().rank())) {
             for (String statistic : statistics) {
                 mostWindows = Math.max(mostWindows, sample.values(statistic).length);
                 if (judge.level(statistic, sample) instanceof Level.Known known) {
@@ -545,21 +580,27 @@ public final class ConfigCheck {
                 .map(sample -> Integer.toString(sample.rank()))
                 .distinct()
                 .collect(Collectors.joining(", "));
-        boolean otherRank = baseline.samplesOf(settings.rank()).isEmpty() && !others.isEmpty();
+        boolean otherRank = baseline.samplesOf(settings.explained().rank()).isEmpty() && !others.isEmpty();
         problems.add("%s needs %d clean windows of rank %d, the baseline has %d%s; run `plumbline baseline --rank %d`%s"
                 .formatted(
                         asked,
                         leastWindows(threshold),
-                        settings.rank(),
+                        settings.explained().rank(),
                         mostWindows,
                         otherRank ? " and others of rank " + others : "",
-                        settings.rank(),
+                        settings.explained().rank(),
                         otherRank ? ", or set a rank it has" : " with more rows, or set a number"));
     }
 
     private static DriftJudge judge(
             SiteSettings settings, Baseline baseline, List<String> statistics, Threshold threshold) {
-        return new DriftJudge(baseline, statistics, threshold, threshold, settings.debounce(), settings.minimumRows());
+        return new DriftJudge(
+                baseline,
+                statistics,
+                threshold,
+                threshold,
+                settings.alarms().debounce(),
+                settings.alarms().minimumRows());
     }
 
     /**

@@ -144,30 +144,25 @@ final class SiteReader {
         if (problems.size() > before) {
             return null;
         }
-        return new SiteSettings(
-                new SiteId(site, null),
+        SiteSettings.Explained explained = new SiteSettings.Explained(
                 given ? Path.of(GivenReconstructions.NAME) : reader.path(node, "explainer", explainer),
                 options,
                 reader.path(node, "baseline", baseline),
                 rank,
                 mask,
                 hiddenStates,
-                triggers,
-                threshold,
-                clear,
-                warn,
-                warnThreshold,
-                sequential,
-                debounce,
-                cooldown,
-                minimumRows,
+                encodedRows);
+        SiteSettings.Alarms alarms = new SiteSettings.Alarms(
+                triggers, threshold, clear, warn, warnThreshold, sequential, debounce, minimumRows);
+        return new SiteSettings(
+                new SiteId(site, null),
+                explained,
+                alarms,
+                new SiteSettings.Refits(swaps.adapts(), cooldown, swaps.rollback()),
                 coverage,
                 breakdownBy,
-                encodedRows,
                 features,
-                downstream,
-                swaps.adapts(),
-                swaps.rollback());
+                downstream);
     }
 
     private @Nullable DownstreamSettings downstream(

@@ -75,7 +75,7 @@ final class ConsoleApi {
         return new ConsoleViews.Summary(
                 site.site(),
                 mode(site.site()),
-                settings == null ? 0 : settings.rank(),
+                settings == null ? 0 : settings.explained().rank(),
                 swapped.swaps() != null && swapped.swaps().pinned(),
                 versionInService(swapped, newest),
                 swapped.swaps() == null || swapped.swaps().waiting() == null

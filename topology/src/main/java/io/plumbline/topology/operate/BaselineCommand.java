@@ -181,12 +181,14 @@ final class BaselineCommand implements Callable<Integer> {
         source.check();
         downstream.check(source.dumps());
         SiteSettings site = source.settings();
-        Path folder = explainer == null && site != null ? site.explainer() : explainer;
+        Path folder = explainer == null && site != null ? site.explained().explainer() : explainer;
         if (folder == null) {
             throw new UsageException("--explainer is missing: the folder of the explainer");
         }
         List<Explainer> blocks = Options.blocks(
-                folder, explainer == null && site != null ? site.explainerOptions() : facts.options(), source.dumps());
+                folder,
+                explainer == null && site != null ? site.explained().options() : facts.options(),
+                source.dumps());
         Options.requireNew("--out", out, blocks.size() == 1 ? "file" : "folder");
         for (int rank : ranks) {
             Options.requireRank(rank, blocks.get(0));
@@ -272,8 +274,13 @@ final class BaselineCommand implements Callable<Integer> {
     private Answer measured(Explainer trained, @Nullable SiteSettings site, Duration size, Path file, Path shown)
             throws IOException {
         Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
-        MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null ? site.mask() : maskRules();
-        List<Integer> defaultRanks = List.of(site == null ? UsualRank.of(trained.targetWidth()) : site.rank());
+        MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null
+                ? site.explained().mask()
+                : maskRules();
+        List<Integer> defaultRanks = List.of(
+                site == null
+                        ? UsualRank.of(trained.targetWidth())
+                        : site.explained().rank());
         BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
                 .keeping(sampleRows);
         if (windowRows.isEmpty()) {
@@ -311,7 +318,7 @@ final class BaselineCommand implements Callable<Integer> {
                     answer,
                     baseline,
                     Replacement.rule(site, size),
-                    site == null ? DriftJudge.DEFAULT_TRIGGERS : site.triggers());
+                    site == null ? DriftJudge.DEFAULT_TRIGGERS : site.alarms().triggers());
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records)
                 .say("left out as %s: %s".formatted(reason, Amounts.count(records, "record"))));

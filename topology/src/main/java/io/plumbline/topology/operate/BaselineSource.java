@@ -140,7 +140,7 @@ final class BaselineSource {
                         explainer.targetWidth(),
                         explainer.isTranscoder(),
                         RowMask.NONE)
-                .with(settings == null ? null : settings.hiddenStates())
+                .with(settings == null ? null : settings.explained().hiddenStates())
                 .ofBlock(explainer.block());
         try (TopicRecording recording =
                 TopicRecording.open(monitorConfig, shape, tokens, time("--from", from), time("--to", to))) {

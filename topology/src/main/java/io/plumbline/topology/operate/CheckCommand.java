@@ -216,7 +216,7 @@ final class CheckCommand implements Callable<Integer> {
                 explainer == null ? "-" : explainer.architecture(),
                 explainer == null ? "-" : explainer.inputWidth() + ">" + explainer.targetWidth(),
                 explainer == null ? "-" : Integer.toString(explainer.features()),
-                site.settings().rank(),
+                site.settings().explained().rank(),
                 baseline == null ? "-" : Long.toString(baseline.rowCount()),
                 new Found(problems, site.warnings().size()));
     }

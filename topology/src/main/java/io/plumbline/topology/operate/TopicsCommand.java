@@ -146,7 +146,8 @@ final class TopicsCommand implements Callable<Integer> {
     private static long largestMomentRecord(MonitorConfig monitor) throws IOException {
         long largest = 0;
         for (SiteSettings site : monitor.sites().values()) {
-            ExplainerShape shape = Formats.shape(site.explainer(), site.explainerOptions());
+            ExplainerShape shape =
+                    Formats.shape(site.explained().explainer(), site.explained().options());
             largest = Math.max(
                     largest,
                     MomentRecord.largestBytes(

@@ -128,7 +128,7 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
     private void measure(String site) {
         WatchedSite watched = sites.get(site);
         if (watched != null) {
-            measuring.execute(() -> measure(site, watched.settings().rank()));
+            measuring.execute(() -> measure(site, watched.settings().explained().rank()));
         }
     }
 

@@ -67,11 +67,13 @@ record SiteSizes(
 
     /** Returns the shape of a site. Without an explainer each row is summed with its error behind it. */
     private static ExplainerShape shape(SiteSettings settings) throws IOException {
-        if (settings.hasExplainer()) {
-            return Formats.shape(settings.explainer(), settings.explainerOptions());
+        if (settings.explained().hasExplainer()) {
+            return Formats.shape(
+                    settings.explained().explainer(), settings.explained().options());
         }
-        int dimension = Baseline.dimension(settings.baseline());
-        boolean codes = GivenReconstructions.of(1, settings.explainerOptions()).hasCodes();
+        int dimension = Baseline.dimension(settings.explained().baseline());
+        boolean codes =
+                GivenReconstructions.of(1, settings.explained().options()).hasCodes();
         return new ExplainerShape(
                 2 * dimension + (codes ? GivenCodes.WIDTH : 0), 2 * dimension, dimension, codes, dimension, true);
     }
@@ -81,12 +83,15 @@ record SiteSizes(
             SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
         DownstreamSettings downstream = settings.downstream();
         try {
-            return Files.exists(settings.hasExplainer() ? settings.explainer() : settings.baseline())
+            return Files.exists(
+                            settings.explained().hasExplainer()
+                                    ? settings.explained().explainer()
+                                    : settings.explained().baseline())
                     ? Optional.of(new SiteSizes(
                             settings.id(),
                             shape(settings),
-                            settings.rank(),
-                            settings.adapts(),
+                            settings.explained().rank(),
+                            settings.refits().adapts(),
                             adaptation == null ? 0 : adaptation.pooledRows(),
                             requestComponents,
                             downstream == null ? 0 : downstream.requests(),
@@ -100,7 +105,9 @@ record SiteSizes(
     /** Returns how many directions requests are totalled along; 0 where the baseline cannot be read. */
     static int requestComponents(SiteSettings site) {
         try {
-            return Files.exists(site.baseline()) ? Baseline.requestComponents(site.baseline()) : 0;
+            return Files.exists(site.explained().baseline())
+                    ? Baseline.requestComponents(site.explained().baseline())
+                    : 0;
         } catch (IOException | IllegalArgumentException unreadable) {
             return 0;
         }

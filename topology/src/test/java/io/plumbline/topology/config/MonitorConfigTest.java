@@ -85,16 +85,18 @@ class MonitorConfigTest {
                 smallest.adaptations().get("layer.2"), printed.adaptations().get("encoder.layer.2"));
         SiteSettings site = site(printed, "encoder.layer.2");
         SiteSettings plain = site(parse(SMALLEST.replace(", threshold: 4.0", "")), "layer.2");
-        assertEquals(plain.threshold(), site.threshold());
-        assertEquals(plain.cooldown(), site.cooldown());
-        assertEquals(plain.debounce(), site.debounce());
-        assertEquals(MaskRules.NONE, site.mask());
+        assertEquals(plain.alarms().threshold(), site.alarms().threshold());
+        assertEquals(plain.refits().cooldown(), site.refits().cooldown());
+        assertEquals(plain.alarms().debounce(), site.alarms().debounce());
+        assertEquals(MaskRules.NONE, site.explained().mask());
         assertEquals(CoverageRule.STANDARD, site.coverage());
-        assertEquals(plain.mask(), site.mask());
-        assertEquals(plain.triggers(), site.triggers());
-        assertEquals(plain.warn(), site.warn());
-        assertEquals(plain.warnThreshold().getClass(), site.warnThreshold().getClass());
-        assertEquals(plain.minimumRows(), site.minimumRows());
+        assertEquals(plain.explained().mask(), site.explained().mask());
+        assertEquals(plain.alarms().triggers(), site.alarms().triggers());
+        assertEquals(plain.alarms().warn(), site.alarms().warn());
+        assertEquals(
+                plain.alarms().warnThreshold().getClass(),
+                site.alarms().warnThreshold().getClass());
+        assertEquals(plain.alarms().minimumRows(), site.alarms().minimumRows());
     }
 
     @Test
@@ -209,26 +211,28 @@ class MonitorConfigTest {
         assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2), null), config.limits());
 
         SiteSettings site = site(config, "a.b");
-        assertEquals(Path.of("/conf/sae"), site.explainer());
-        assertEquals(Path.of("/abs/base.safetensors"), site.baseline());
-        assertEquals(16, site.rank());
-        assertEquals(new MaskRules(List.of(101L, 102L), 8.0), site.mask());
+        assertEquals(Path.of("/conf/sae"), site.explained().explainer());
+        assertEquals(Path.of("/abs/base.safetensors"), site.explained().baseline());
+        assertEquals(16, site.explained().rank());
+        assertEquals(new MaskRules(List.of(101L, 102L), 8.0), site.explained().mask());
         assertEquals(new CoverageRule(0.2, 0.4, 0.5), site.coverage());
         assertEquals("tenant", site.breakdownBy());
-        assertEquals(new HiddenLayers(List.of(3, 6), 6, HiddenLayers.Axes.LAYERS_FIRST), site.hiddenStates());
-        assertEquals(List.of("residual_energy"), site.triggers());
-        assertEquals(List.of(), site.warn());
-        assertEquals(new Threshold.Fixed(0.3), site.threshold());
-        assertEquals(new Threshold.Fixed(0.2), site.clear());
-        assertEquals(new DriftPolicy(2, 5), site.debounce());
-        assertEquals(Duration.ofHours(1), site.cooldown());
-        assertEquals(1000, site.minimumRows());
-        assertTrue(site.adapts());
+        assertEquals(
+                new HiddenLayers(List.of(3, 6), 6, HiddenLayers.Axes.LAYERS_FIRST),
+                site.explained().hiddenStates());
+        assertEquals(List.of("residual_energy"), site.alarms().triggers());
+        assertEquals(List.of(), site.alarms().warn());
+        assertEquals(new Threshold.Fixed(0.3), site.alarms().threshold());
+        assertEquals(new Threshold.Fixed(0.2), site.alarms().clear());
+        assertEquals(new DriftPolicy(2, 5), site.alarms().debounce());
+        assertEquals(Duration.ofHours(1), site.refits().cooldown());
+        assertEquals(1000, site.alarms().minimumRows());
+        assertTrue(site.refits().adapts());
         assertEquals(
                 new SwapRules(
                         SwapRules.Mode.AUTO, 2, Duration.ofHours(6), Duration.ofDays(1), null, Duration.ofHours(2)),
                 config.swapRules().get("a.b"));
-        assertNull(site.rollback());
+        assertNull(site.refits().rollback());
         AdaptationSettings adaptation = config.adaptations().get("a.b");
         assertNotNull(adaptation);
         GaeSettings fixed = assertInstanceOf(AdaptationProfile.Paper.class, adaptation.profile())
@@ -244,8 +248,9 @@ class MonitorConfigTest {
         assertEquals(DType.F64, adaptation.dtype());
 
         assertInstanceOf(
-                Threshold.ShareOfLargestGap.class, site(config, "watched").threshold());
-        assertEquals(false, site(config, "watched").adapts());
+                Threshold.ShareOfLargestGap.class,
+                site(config, "watched").alarms().threshold());
+        assertEquals(false, site(config, "watched").refits().adapts());
         assertNull(config.adaptations().get("watched"));
     }
 
@@ -464,32 +469,36 @@ class MonitorConfigTest {
                 new Threshold.FalseAlarms(
                         new AlarmBudget.PerTime(1, Duration.ofDays(30)),
                         new AlarmLaw(new DriftPolicy(2, 3), Duration.ofMinutes(10), Duration.ofMinutes(5))),
-                site(config, "plain").threshold());
+                site(config, "plain").alarms().threshold());
         assertEquals(
                 new Threshold.FalseAlarms(new AlarmBudget.PerTime(2, Duration.ofDays(7)), immediate),
-                site(config, "week").threshold());
+                site(config, "week").alarms().threshold());
         assertEquals(
                 new Threshold.FalseAlarms(new AlarmBudget.PerWindow(0.01), immediate),
-                site(config, "rate").threshold());
+                site(config, "rate").alarms().threshold());
     }
 
     @Test
     void withoutATriggerTheDefaultsDecideAndTheGapAloneByANumber() {
         assertEquals(
-                List.of("faithfulness_gap"), site(parse(SMALLEST), "layer.2").triggers());
+                List.of("faithfulness_gap"),
+                site(parse(SMALLEST), "layer.2").alarms().triggers());
         assertEquals(
                 List.of("faithfulness_gap"),
-                site(parse(SMALLEST.replace("4.0", "{share: 0.7}")), "layer.2").triggers());
+                site(parse(SMALLEST.replace("4.0", "{share: 0.7}")), "layer.2")
+                        .alarms()
+                        .triggers());
         assertEquals(
                 List.of("faithfulness_gap", "request_fvu"),
                 site(parse(SMALLEST.replace("threshold: 4.0", "warn: [reconstruction_fvu_trained]")), "layer.2")
+                        .alarms()
                         .triggers(),
                 "what only warns does not decide");
         for (String threshold : List.of("", ", threshold: {quantile: 0.9}", ", threshold: {false_alarm_rate: 0.01}")) {
             String calibrated = SMALLEST.replace(", threshold: 4.0", threshold);
             assertEquals(
                     DriftJudge.DEFAULT_TRIGGERS,
-                    site(parse(calibrated), "layer.2").triggers());
+                    site(parse(calibrated), "layer.2").alarms().triggers());
         }
     }
 
@@ -530,12 +539,18 @@ class MonitorConfigTest {
                             warn: [whitened_mean_shift, eta, second_moment_shift_ratio]
                             warn_threshold: {false_alarm_rate: 0.02}
                         """), "many");
-        assertEquals(List.of("faithfulness_gap", "residual_energy"), site.triggers());
-        assertEquals(List.of("whitened_mean_shift", "eta", "second_moment_shift_ratio"), site.warn());
-        Threshold.FalseAlarms warn = assertInstanceOf(Threshold.FalseAlarms.class, site.warnThreshold());
+        assertEquals(
+                List.of("faithfulness_gap", "residual_energy"), site.alarms().triggers());
+        assertEquals(
+                List.of("whitened_mean_shift", "eta", "second_moment_shift_ratio"),
+                site.alarms().warn());
+        Threshold.FalseAlarms warn =
+                assertInstanceOf(Threshold.FalseAlarms.class, site.alarms().warnThreshold());
         assertEquals(new AlarmBudget.PerWindow(0.02), warn.budget());
         assertEquals(
-                assertInstanceOf(Threshold.FalseAlarms.class, site.threshold()).law(), warn.law());
+                assertInstanceOf(Threshold.FalseAlarms.class, site.alarms().threshold())
+                        .law(),
+                warn.law());
     }
 
     @Test
@@ -569,7 +584,8 @@ class MonitorConfigTest {
         Path file = folder.resolve("plumbline.yaml");
         Files.writeString(file, SMALLEST);
         assertEquals(
-                folder.resolve("sae"), site(MonitorConfig.load(file), "layer.2").explainer());
+                folder.resolve("sae"),
+                site(MonitorConfig.load(file), "layer.2").explained().explainer());
     }
 
     @Test

@@ -91,6 +91,7 @@ class EveryStatisticTest {
                 Objects.requireNonNull(MonitorConfig.parse(yaml, "x.yaml", folder)
                                 .sites()
                                 .get("blocks.7"))
+                        .alarms()
                         .triggers());
     }
 

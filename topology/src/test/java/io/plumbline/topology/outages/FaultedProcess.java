@@ -31,13 +31,18 @@ final class FaultedProcess {
         MonitorConfig config = MonitorConfig.load(Path.of(arguments[0]));
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : config.sites().values()) {
-            Explainer read = Formats.read(settings.explainer());
+            Explainer read = Formats.read(settings.explained().explainer());
             Explainer counted = new Explainer(
                     read.architecture(),
                     new WatchedEncoder(read.encoder(), rows -> KillPoint.passed("refit")),
                     read.decoder(),
                     read.directory());
-            sites.put(settings.site(), WatchedSite.of(settings, counted, Baseline.read(settings.baseline())));
+            sites.put(
+                    settings.site(),
+                    WatchedSite.of(
+                            settings,
+                            counted,
+                            Baseline.read(settings.explained().baseline())));
         }
         PlumblineRuntime runtime = PlumblineRuntime.start(config, sites, Role.valueOf(arguments[1]));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {

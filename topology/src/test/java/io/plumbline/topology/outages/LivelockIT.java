@@ -50,12 +50,12 @@ class LivelockIT {
             WatchedFolder.create(folder, broker.bootstrapServers());
             MonitorConfig config = config(broker.bootstrapServers());
             SiteSettings settings = config.sites().get(WatchedFolder.SITE);
-            Explainer explainer = Formats.read(settings.explainer());
+            Explainer explainer = Formats.read(settings.explained().explainer());
             Encoder slow = new WatchedEncoder(explainer.encoder(), rows -> dawdle(rows, quick, encodings));
             WatchedSite site = WatchedSite.of(
                     settings,
                     new Explainer(explainer.architecture(), slow, explainer.decoder(), explainer.directory()),
-                    Baseline.read(settings.baseline()));
+                    Baseline.read(settings.explained().baseline()));
             try (PlumblineRuntime runtime =
                     PlumblineRuntime.start(config, Map.of(WatchedFolder.SITE, site), Role.ADAPTER)) {
                 Pages pages = new Pages(runtime.httpAddress());

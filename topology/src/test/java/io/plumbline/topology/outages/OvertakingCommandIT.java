@@ -97,12 +97,12 @@ class OvertakingCommandIT {
     }
 
     private static WatchedSite slow(SiteSettings settings, CountDownLatch released) throws Exception {
-        Explainer explainer = Formats.read(settings.explainer());
+        Explainer explainer = Formats.read(settings.explained().explainer());
         Encoder encoder = new WatchedEncoder(explainer.encoder(), rows -> await(released));
         return WatchedSite.of(
                 settings,
                 new Explainer(explainer.architecture(), encoder, explainer.decoder(), explainer.directory()),
-                Baseline.read(settings.baseline()));
+                Baseline.read(settings.explained().baseline()));
     }
 
     private static void await(CountDownLatch released) {

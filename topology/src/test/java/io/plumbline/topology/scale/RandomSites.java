@@ -79,7 +79,8 @@ final class RandomSites {
 
     private static WatchedSite watched(SiteSettings settings, int width, int features) {
         Explainer explainer = explainer(width, features, settings.site().hashCode());
-        return WatchedSite.of(settings, explainer, baseline(explainer, settings.rank()));
+        return WatchedSite.of(
+                settings, explainer, baseline(explainer, settings.explained().rank()));
     }
 
     static Explainer explainer(int width, int features, long seed) {
