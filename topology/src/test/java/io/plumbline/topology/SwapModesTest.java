@@ -125,7 +125,8 @@ class SwapModesTest {
         assertEquals(Outcome.PROPOSED, report.outcome());
         assertTrue(report.fvuAfter() < 0.4 * report.fvuBefore(), report.toString());
         assertTrue(
-                report.reason().contains("plumbline decoders approve --site layer.a --candidate 1"), report.reason());
+                report.reason().contains("plumbline decoders approve --config FILE --site layer.a --candidate 1"),
+                report.reason());
         assertEquals(List.of(), decoders(), "whoever follows the site sees no decoder");
         PublishedDecoder candidate =
                 AssembledDecoders.candidates(written(), SITE, trained()).get(0);

@@ -67,8 +67,8 @@ final class SwapDesk {
                 && nowMs < waiting.expiresMs()
                 && at < waiting.windowEndMs() + SwapRules.LEAST_WAIT.toMillis()) {
             String reason =
-                    ("candidate %d waits for: plumbline decoders approve --site %s --candidate %d; nothing was fitted, "
-                                    + "windows that end from %s on may replace it")
+                    ("candidate %d waits for: plumbline decoders approve --config FILE --site %s --candidate %d; "
+                                    + "nothing was fitted, windows that end from %s on may replace it")
                             .formatted(
                                     waiting.number(),
                                     site,
@@ -104,7 +104,7 @@ final class SwapDesk {
                 report.pooledRows(),
                 nowMs + rules.candidateLifetime().toMillis(),
                 fitted.decoder().sha256());
-        String reason = "%s; %s waits until %s for: plumbline decoders approve --site %s --candidate %d"
+        String reason = "%s; %s waits until %s for: plumbline decoders approve --config FILE --site %s --candidate %d"
                 .formatted(
                         report.reason(),
                         before == null ? "it" : "in place of candidate %d it".formatted(before.number()),
@@ -264,7 +264,7 @@ final class SwapDesk {
         if (waiting.number() != command.version()) {
             String instead =
                     "candidate %d does not wait, candidate %d does; look at its report and write: plumbline decoders"
-                            + " approve --site %s --candidate %d";
+                            + " approve --config FILE --site %s --candidate %d";
             return rejected(instead.formatted(command.version(), waiting.number(), site, waiting.number()), state);
         }
         if (nowMs >= waiting.expiresMs()) {

@@ -38,7 +38,7 @@ import picocli.CommandLine.ScopeType;
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors"
                     + " --rank 32",
             "",
-            "Exit codes: 0 fine, 1 drift found where that was asked for, 2 usage, 3 failure.",
+            "Exit codes: 0 fine, 1 drift found where that was asked for, 2 usage, 3 failure, 4 undecided.",
             "PLUMBLINE_JAVA_OPTS passes options to Java, PLUMBLINE_LOG=info shows the log."
         },
         subcommands = {

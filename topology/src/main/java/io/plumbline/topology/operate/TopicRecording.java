@@ -21,6 +21,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -181,9 +183,19 @@ final class TopicRecording implements Closeable {
                     deleted);
         }
         if (requests == 0) {
-            throw new UsageException("topic %s: no request of site %s in the range; left out: %s"
-                    .formatted(topic, site, leftOut.isEmpty() ? "nothing" : leftOut));
+            throw new UsageException("topic %s: no request of site %s in the range; left out: %s; the topic %s"
+                    .formatted(topic, site, leftOut.isEmpty() ? "nothing" : leftOut, times()));
         }
+    }
+
+    /** Returns the times that there are records of, of any site. */
+    private String times() {
+        List<TopicPartition> partitions = topicReader.partitions(topic);
+        OptionalLong oldest = firstAtOrAfter(partitions, 0).values().stream()
+                .filter(Objects::nonNull)
+                .mapToLong(OffsetAndTimestamp::timestamp)
+                .min();
+        return oldest.isEmpty() ? "is empty" : "begins at " + Instant.ofEpochMilli(oldest.getAsLong());
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record, ActivationStream.RequestReader requestReader)

@@ -71,9 +71,7 @@ class JsonReferenceTest {
     }
 
     private static String with(String page, String name, String table) {
-        String begin = "<!-- %s: written by JsonReferenceTest -->\n".formatted(name);
-        int from = page.indexOf(begin) + begin.length();
-        return page.substring(0, from) + table + page.substring(page.indexOf("<!-- end -->", from));
+        return Repository.withTable(page, name, JsonReferenceTest.class, table);
     }
 
     /** Adds a row for each key of a record, those of a group in the place of the group, without a window's numbers. */

@@ -171,7 +171,8 @@ class BaselineFromTopicIT {
 
     @Test
     void rangesThatAreNotThereAreRefusedInASentence() throws Exception {
-        assertRefused("no request of site layer.a in the range", "--from", "1m");
+        assertRefused(
+                "no request of site layer.a in the range; left out: nothing; the topic begins at 20", "--from", "1m");
         assertRefused("a beginning before its end", "--from", START, "--to", START);
         assertRefused("expected an instant such as", "--from", "yesterday");
         try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", broker.bootstrapServers()))) {

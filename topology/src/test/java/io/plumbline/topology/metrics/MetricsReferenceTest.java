@@ -58,9 +58,7 @@ class MetricsReferenceTest {
     }
 
     private static String with(String page, String name, String table) {
-        String begin = "<!-- %s: written by MetricsReferenceTest -->\n".formatted(name);
-        int from = page.indexOf(begin) + begin.length();
-        return page.substring(0, from) + table + page.substring(page.indexOf("<!-- end -->", from));
+        return Repository.withTable(page, name, MetricsReferenceTest.class, table);
     }
 
     private static String table(List<String> names, Map<String, Exported> scrape) throws IOException {
