@@ -21,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  * record of it; the records add up. {@link #announce} tells of the rows that open panes hold.
  *
  * <p><b>Arithmetic.</b> As in the service, {@link SecondMomentAccumulator#addFloats(Matrix)}. <b>Size.</b> {@code 4 d
- * (d + 3)} bytes an open pane, its sampled rows, and as much again while a pane is written.
+ * (d + 3)} bytes an open pane, its sampled rows and totals, at most 2 MiB of these, and as much again while a pane is
+ * written.
  *
  * <p><b>Threads.</b> Any number may add; rows are summed by one at a time. The sink is called by the thread that ends a
  * pane, after others may go on.
@@ -59,6 +60,8 @@ public final class MomentAccumulator implements AutoCloseable {
      * @param sampleRows rows that are sent with a pane, at least 1
      * @param dtype of the moment, F64 or F32
      * @param mostBytes how large all open panes together may become; one may always be open
+     * @param requestTotals how many requests' sums and names are sent with a pane, at most, and no more than
+     *     {@link MomentRecord.Totals#most}; 0 sends none
      */
     public record Settings(
             int inputWidth,
@@ -68,7 +71,30 @@ public final class MomentAccumulator implements AutoCloseable {
             long graceMs,
             int sampleRows,
             DType dtype,
-            long mostBytes) {
+            long mostBytes,
+            int requestTotals) {
+
+        /** Creates settings by which as many totals of requests are sent as a record takes. */
+        public Settings(
+                int inputWidth,
+                @Nullable Integer targetWidth,
+                RowMask mask,
+                long paneMs,
+                long graceMs,
+                int sampleRows,
+                DType dtype,
+                long mostBytes) {
+            this(
+                    inputWidth,
+                    targetWidth,
+                    mask,
+                    paneMs,
+                    graceMs,
+                    sampleRows,
+                    dtype,
+                    mostBytes,
+                    MomentRecord.Totals.MOST);
+        }
 
         public Settings {
             if (inputWidth < 1 || (targetWidth != null && targetWidth < 1)) {
@@ -81,6 +107,10 @@ public final class MomentAccumulator implements AutoCloseable {
             }
             if (dtype != DType.F64 && dtype != DType.F32) {
                 throw new IllegalArgumentException("a moment as %s: expected F64 or F32".formatted(dtype));
+            }
+            if (requestTotals < 0) {
+                throw new IllegalArgumentException(
+                        "totals of %d requests: expected at least 0".formatted(requestTotals));
             }
         }
 
@@ -162,8 +192,7 @@ public final class MomentAccumulator implements AutoCloseable {
             open.sawTime(timestampMs, kept.masked());
             ActivationBatch rows = kept.rows();
             if (rows != null) {
-                long named = record == null ? identity : record;
-                open.add(rows, named, request == null ? named : RowSample.requestHash(request), timestampMs);
+                open.add(rows, record == null ? identity : record, request, timestampMs);
             }
             eventTimeMs = Math.max(eventTimeMs, timestampMs);
             take(eventTimeMs - settings.graceMs(), finished);

@@ -18,6 +18,7 @@ final class OpenMoment {
     private final long startMs;
     private final SecondMomentAccumulator moment;
     private final RowSample sample;
+    private final OpenTotals totals;
     private MaskedRows masked = MaskedRows.NONE;
     private long newestMs;
     private int requests;
@@ -30,6 +31,7 @@ final class OpenMoment {
         newestMs = startMs;
         moment = SecondMomentAccumulator.ofDimension(settings.dimension());
         sample = RowSample.ofCapacity(settings.sampleRows());
+        totals = new OpenTotals(Math.min(settings.requestTotals(), MomentRecord.Totals.most(settings.dimension())));
     }
 
     /** Takes note of the event time of a batch and of its rows that were masked. */
@@ -44,11 +46,19 @@ final class OpenMoment {
     }
 
     long bytes() {
-        return 4L * moment.dimension() * (moment.dimension() + 3) + sample.bytes();
+        return 4L * moment.dimension() * (moment.dimension() + 3) + sample.bytes() + totals.bytes();
     }
 
-    void add(ActivationBatch batch, long record, long request, long timestampMs) {
+    /**
+     * Adds the rows of a batch.
+     *
+     * @param record identity of the batch
+     * @param name of their request; null where the batch is one
+     */
+    void add(ActivationBatch batch, long record, @Nullable String name, long timestampMs) {
+        long request = name == null ? record : RowSample.requestHash(name);
         moment.addFloats(batch.targetRows());
+        totals.add(request, name, batch.targetRows());
         requests++;
         for (int row = 0; row < batch.rows(); row++) {
             largestNorm = Math.max(largestNorm, RowMask.norm(batch.targetRows(), row));
@@ -89,6 +99,7 @@ final class OpenMoment {
                             ? null
                             : rows.stream().map(SampledRow::targetRow).toList());
         }
+        totals.writeTo(writer);
         Map<String, String> headers = announced == 0
                 ? Map.of()
                 : Map.of(

@@ -76,7 +76,7 @@ public final class EncodedRows {
     }
 
     /** Returns whether the numbers are of 16 bits. */
-    boolean isShort() {
+    public boolean isShort() {
         return tensor.dtype() == DType.F16 || tensor.dtype() == DType.BF16;
     }
 

@@ -26,18 +26,18 @@ import org.jspecify.annotations.Nullable;
 public final class MomentClaim {
 
     /** The most that float32 products which are summed 128 at a time are off by. */
-    static final double ROUNDING = 1e-5;
+    public static final double ROUNDING = 1e-5;
 
     /** The most that squares of values rounded to 8 bits are off by. */
-    static final double SHORT_ROUNDING = 1e-2;
+    public static final double SHORT_ROUNDING = 1e-2;
 
     /** The most that one value below the normal numbers of 16 bits is off by. */
-    private static final double SHORT_VANISHED = 0x1p-25;
+    public static final double SHORT_VANISHED = 0x1p-25;
 
     private static final int STRIP = 64;
 
     /** The least rounding: a product of float32 below 2^-149 vanishes, and rounding takes half of it. */
-    private static final double VANISHED = 0x1p-148;
+    public static final double VANISHED = 0x1p-148;
 
     /**
      * The evidence that refuses a record: -ln of 1e-15, one false refusal in 30 million years at one record a second.

@@ -3,6 +3,8 @@ package io.plumbline.records;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Tensor;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,8 +14,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Its tensors agree with each other, which nothing else is said of here: widths are compared with a site's by
  * whoever knows the site, and {@link MomentClaim} looks at the numbers.
  *
- * <p><b>Size.</b> {@code 8 d + 24 k} bytes beside the record's own, of width d with k sampled rows. Immutable and
- * thread-safe; arrays and bytes are not copied and must not be changed.
+ * <p><b>Size.</b> {@code 8 d + 24 k + 200 t} bytes beside the record's own, of width d with k sampled rows and totals
+ * of t requests. Immutable and thread-safe; arrays and bytes are not copied and must not be changed.
  */
 public final class MomentRecord implements ActivationRecord {
 
@@ -32,6 +34,10 @@ public final class MomentRecord implements ActivationRecord {
     static final String SAMPLE_TIME = "sample_time";
     static final String SAMPLE_ACTIVATIONS = "sample_activations";
     static final String SAMPLE_TARGETS = "sample_targets";
+    static final String TOTAL_REQUEST = "total_request";
+    static final String TOTAL_COUNTS = "total_counts";
+    static final String TOTAL_NAMES = "total_names";
+    static final String TOTAL_SUM = "total_sum";
 
     /** The most rows that a record stands for, masked or not. */
     public static final int MOST_ROWS = 1 << 30;
@@ -91,6 +97,41 @@ public final class MomentRecord implements ActivationRecord {
         }
     }
 
+    /**
+     * Totals of single requests: of those whose mixed hashes are smallest ({@code SplitMix}), ascending by them. Each
+     * stands for every row that the request has in the sums. Where these are not all rows, no other request has a
+     * smaller mixed hash than the last one here.
+     *
+     * @param requests hashes of their names, as sampled rows have them
+     * @param records how many row records their rows would have been
+     * @param rows of each in the sums
+     * @param names cut by {@link RequestName}; null where a record is its own request
+     * @param sums of the rows of each, a row of d values
+     */
+    public record Totals(long[] requests, long[] records, long[] rows, List<@Nullable String> names, EncodedRows sums) {
+
+        /** The most requests that a producer of this project sends. */
+        public static final int MOST = 1_024;
+
+        /** The most bytes that they take, of the smallest number of requests apart, which is one. */
+        static final long MOST_BYTES = 1L << 20;
+
+        /** The most requests of rows of width d that a producer sends: as many as take 1 MiB with float32 sums. */
+        public static int most(int dimension) {
+            return (int) Math.max(1, Math.min(MOST, MOST_BYTES / bytesOfOne(dimension)));
+        }
+
+        /** Hash, three counts, a name of four bytes a character, and the sum. */
+        private static long bytesOfOne(int dimension) {
+            return 4L * Long.BYTES + (long) Integer.BYTES * RequestName.LONGEST + (long) Float.BYTES * dimension;
+        }
+
+        /** Number of requests, at least 1. */
+        public int size() {
+            return requests.length;
+        }
+    }
+
     private final Counts counts;
     private final Pane pane;
     private final Mask mask;
@@ -98,6 +139,7 @@ public final class MomentRecord implements ActivationRecord {
     private final Tensor moment;
     private final double largestNorm;
     private final @Nullable Sample sample;
+    private final @Nullable Totals totals;
 
     MomentRecord(
             Counts counts,
@@ -106,7 +148,8 @@ public final class MomentRecord implements ActivationRecord {
             double[] sum,
             Tensor moment,
             double largestNorm,
-            @Nullable Sample sample) {
+            @Nullable Sample sample,
+            @Nullable Totals totals) {
         this.counts = counts;
         this.pane = pane;
         this.mask = mask;
@@ -114,6 +157,7 @@ public final class MomentRecord implements ActivationRecord {
         this.moment = moment;
         this.largestNorm = largestNorm;
         this.sample = sample;
+        this.totals = totals;
     }
 
     public Counts counts() {
@@ -145,7 +189,8 @@ public final class MomentRecord implements ActivationRecord {
     private static final int BYTES_OF_A_NAME = 3 * Long.BYTES;
 
     /**
-     * Returns bytes that are enough for any record of a site: a float64 moment, and a sample of float32 rows.
+     * Returns bytes that are enough for any record of a site: a float64 moment, a sample of float32 rows, and totals of
+     * {@link Totals#most} requests.
      *
      * @param inputWidth width of the rows that the encoder reads
      * @param targetWidth width d of the rows that are summed
@@ -154,7 +199,10 @@ public final class MomentRecord implements ActivationRecord {
      */
     public static long largestBytes(int inputWidth, int targetWidth, boolean transcoder, int sampleRows) {
         long row = BYTES_OF_A_NAME + (long) Float.BYTES * (inputWidth + (transcoder ? targetWidth : 0));
-        return (long) Double.BYTES * MomentTile.stateLength(targetWidth) + sampleRows * row + OTHER_BYTES;
+        return (long) Double.BYTES * MomentTile.stateLength(targetWidth)
+                + sampleRows * row
+                + Totals.most(targetWidth) * Totals.bytesOfOne(targetWidth)
+                + OTHER_BYTES;
     }
 
     /** Returns the sample; null where there are no rows in the sums. */
@@ -165,6 +213,16 @@ public final class MomentRecord implements ActivationRecord {
     /** Returns whether every row of the sums is in the sample. */
     public boolean isSampledWhole() {
         return sample == null || sample.rows() == counts.rows();
+    }
+
+    /** Returns the totals of its requests; null where the producer sends none. */
+    public @Nullable Totals totals() {
+        return totals;
+    }
+
+    /** Returns whether every row of the sums is in the total of its request; without totals false. */
+    public boolean isTotalledWhole() {
+        return totals != null && Arrays.stream(totals.rows()).sum() == counts.rows();
     }
 
     /** The sum of the rows, d values; shared. */

@@ -1,9 +1,11 @@
 package io.plumbline.records;
 
+import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -11,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  * Writes a {@link MomentRecord}: the sampled rows as F32, the moment as F64 or F32. It checks nothing but lengths; a
  * reader does.
  *
- * <p><b>Size.</b> {@code 4 d (d + 3)} bytes as F64 and half as F32, and {@code 4 (d_in + d_out) + 24} a sampled row.
- * Not thread-safe.
+ * <p><b>Size.</b> {@code 4 d (d + 3)} bytes as F64 and half as F32, {@code 4 (d_in + d_out) + 24} a sampled row, and
+ * {@code 4 (d + n) + 32} a request whose name has n code points. Not thread-safe.
  */
 public final class MomentRecordWriter {
 
@@ -95,6 +97,36 @@ public final class MomentRecordWriter {
         return this;
     }
 
+    /**
+     * Adds the totals of requests, ascending by their mixed hashes; sums as F32, or as F64 where one is beyond it.
+     *
+     * @param records row records that the rows of each would have been
+     * @param names cut by {@link RequestName}; null where a record is its own request
+     */
+    public MomentRecordWriter totals(
+            long[] requests, long[] records, long[] rows, List<@Nullable String> names, List<double[]> sums) {
+        ByteBuffer counts = little(Math.multiplyExact(3 * Long.BYTES, requests.length));
+        ByteBuffer text = little(Integer.BYTES * RequestName.LONGEST * requests.length);
+        for (int i = 0; i < requests.length; i++) {
+            String name = names.get(i);
+            int[] points = name == null ? new int[0] : RequestName.codePoints(name);
+            counts.putLong(records[i]).putLong(rows[i]).putLong(name == null ? -1 : points.length);
+            Arrays.stream(points).forEach(text::putInt);
+        }
+        text.flip();
+        boolean floats =
+                sums.stream().flatMapToDouble(Arrays::stream).allMatch(value -> Math.abs(value) <= Float.MAX_VALUE);
+        Matrix all = Matrix.zeros(sums.size(), sums.get(0).length);
+        for (int i = 0; i < sums.size(); i++) {
+            System.arraycopy(sums.get(i), 0, all.values(), i * all.columns(), all.columns());
+        }
+        tensors.addLongs(MomentRecord.TOTAL_REQUEST, requests)
+                .addRaw(MomentRecord.TOTAL_COUNTS, DType.I64, new long[] {requests.length, 3}, counts.flip())
+                .addRaw(MomentRecord.TOTAL_NAMES, DType.I32, new long[] {text.limit() / Integer.BYTES}, text)
+                .add(MomentRecord.TOTAL_SUM, floats ? DType.F32 : DType.F64, all);
+        return this;
+    }
+
     /** The record's value. */
     public byte[] toBytes() {
         return tensors.toBytes();
@@ -102,8 +134,7 @@ public final class MomentRecordWriter {
 
     private void addRows(String name, List<float[]> rows) {
         int width = rows.get(0).length;
-        ByteBuffer bytes = ByteBuffer.allocate(Math.multiplyExact(Float.BYTES * width, rows.size()))
-                .order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer bytes = little(Math.multiplyExact(Float.BYTES * width, rows.size()));
         for (float[] row : rows) {
             bytes.asFloatBuffer().put(row);
             bytes.position(bytes.position() + Float.BYTES * row.length);
@@ -112,18 +143,20 @@ public final class MomentRecordWriter {
     }
 
     private static ByteBuffer doubles(double[] values, int from, int to) {
-        ByteBuffer bytes =
-                ByteBuffer.allocate(Math.multiplyExact(Double.BYTES, to - from)).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer bytes = little(Math.multiplyExact(Double.BYTES, to - from));
         bytes.asDoubleBuffer().put(values, from, to - from);
         return bytes;
     }
 
     private static ByteBuffer floats(double[] values, int from, int to) {
-        ByteBuffer bytes =
-                ByteBuffer.allocate(Math.multiplyExact(Float.BYTES, to - from)).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer bytes = little(Math.multiplyExact(Float.BYTES, to - from));
         for (int i = from; i < to; i++) {
             bytes.putFloat((float) values[i]);
         }
         return bytes.flip();
+    }
+
+    private static ByteBuffer little(int bytes) {
+        return ByteBuffer.allocate(bytes).order(ByteOrder.LITTLE_ENDIAN);
     }
 }

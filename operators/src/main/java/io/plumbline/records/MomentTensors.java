@@ -16,12 +16,19 @@ import static io.plumbline.records.MomentRecord.SAMPLE_REQUEST;
 import static io.plumbline.records.MomentRecord.SAMPLE_TARGETS;
 import static io.plumbline.records.MomentRecord.SAMPLE_TIME;
 import static io.plumbline.records.MomentRecord.SUM;
+import static io.plumbline.records.MomentRecord.TOTAL_COUNTS;
+import static io.plumbline.records.MomentRecord.TOTAL_NAMES;
+import static io.plumbline.records.MomentRecord.TOTAL_REQUEST;
+import static io.plumbline.records.MomentRecord.TOTAL_SUM;
 
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.Tensor;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Reads the tensors of a {@link MomentRecord}; shapes are compared with each other before a value is converted. */
@@ -35,6 +42,11 @@ final class MomentTensors {
 
     /** The longest row, since none of float32 numbers is longer. */
     private static final double LONGEST_ROW = 1e45;
+
+    /** Row records, rows, and code points of the name. */
+    private static final int COUNTS_OF_A_TOTAL = 3;
+
+    private static final int NO_NAME = -1;
 
     private final Safetensors blob;
 
@@ -65,7 +77,8 @@ final class MomentTensors {
                 sum.toDoubles(),
                 moment,
                 number(LARGEST_NORM, LONGEST_ROW),
-                sample(counts.rows(), pane));
+                sample(counts.rows(), pane),
+                totals(counts, sum.size(0)));
     }
 
     private MomentRecord.Counts counts() {
@@ -155,6 +168,82 @@ final class MomentTensors {
                 times,
                 rows(SAMPLE_ACTIVATIONS, sampled),
                 blob.contains(SAMPLE_TARGETS) ? rows(SAMPLE_TARGETS, sampled) : null);
+    }
+
+    private MomentRecord.@Nullable Totals totals(MomentRecord.Counts counts, int dimension) {
+        if (!blob.contains(TOTAL_REQUEST)) {
+            return null;
+        }
+        Tensor requests = vector(TOTAL_REQUEST, DType.I64);
+        int size = requests.size(0);
+        if (size < 1 || size > counts.requests()) {
+            throw wrong(
+                    requests,
+                    "shape " + requests.shape(),
+                    "[t] with t from 1 to the %d row records".formatted(counts.requests()));
+        }
+        long[] counted =
+                matrix(TOTAL_COUNTS, size, COUNTS_OF_A_TOTAL, DType.I64).toLongs();
+        long[] records = new long[size];
+        long[] rows = new long[size];
+        int[] lengths = new int[size];
+        int recordsLeft = counts.requests();
+        int rowsLeft = counts.rows();
+        int codePoints = 0;
+        for (int i = 0; i < size; i++) {
+            int at = COUNTS_OF_A_TOTAL * i;
+            records[i] = count(TOTAL_COUNTS, counted[at], 1, recordsLeft);
+            rows[i] = count(TOTAL_COUNTS, counted[at + 1], (int) records[i], rowsLeft);
+            lengths[i] = count(TOTAL_COUNTS, counted[at + 2], NO_NAME, RequestName.LONGEST);
+            recordsLeft -= (int) records[i];
+            rowsLeft -= (int) rows[i];
+            codePoints += Math.max(0, lengths[i]);
+        }
+        if (rowsLeft == 0 && recordsLeft > 0) {
+            throw new ActivationBatchException(
+                    "tensor \"total_counts\": all rows, but %d row records less than \"requests\" has"
+                            .formatted(recordsLeft));
+        }
+        return new MomentRecord.Totals(
+                requests.toLongs(),
+                records,
+                rows,
+                names(lengths, codePoints),
+                EncodedRows.of(matrix(TOTAL_SUM, size, dimension, DType.F32, DType.F64)));
+    }
+
+    private List<@Nullable String> names(int[] lengths, int codePoints) {
+        long[] all = codePoints == 0
+                ? new long[0]
+                : vector(TOTAL_NAMES, DType.I32, codePoints).toLongs();
+        List<@Nullable String> names = new ArrayList<>();
+        int from = 0;
+        for (int i = 0; i < lengths.length; i++) {
+            int to = from + Math.max(0, lengths[i]);
+            String name = RequestName.of(Arrays.copyOfRange(all, from, to));
+            if (name == null) {
+                throw new ActivationBatchException(
+                        "tensor \"total_names\": name %d is no text of at most %d UTF-16 units"
+                                .formatted(i, RequestName.LONGEST));
+            }
+            names.add(lengths[i] == NO_NAME ? null : name);
+            from = to;
+        }
+        return Collections.unmodifiableList(names);
+    }
+
+    private Tensor matrix(String name, int rows, int columns, DType... types) {
+        Tensor tensor = blob.tensor(name);
+        if (!List.of(types).contains(tensor.dtype())) {
+            throw wrong(
+                    tensor,
+                    "dtype " + tensor.dtype(),
+                    Arrays.stream(types).map(DType::name).collect(Collectors.joining(" or ")));
+        }
+        if (!tensor.shape().equals(List.of((long) rows, (long) columns))) {
+            throw wrong(tensor, "shape " + tensor.shape(), "[%d, %d]".formatted(rows, columns));
+        }
+        return tensor;
     }
 
     private EncodedRows rows(String name, int sampled) {

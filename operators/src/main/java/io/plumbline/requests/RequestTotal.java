@@ -1,5 +1,6 @@
 package io.plumbline.requests;
 
+import io.plumbline.records.RequestName;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The array is shared, not copied: treat it as read-only.
  *
  * @param request its hash, as sampled rows have it
- * @param name the text that names it, cut by {@link RequestTotals#shortName}; null where the record is its own request
+ * @param name the text that names it, cut by {@link RequestName#shortened}; null where the record is its own request
  * @param rows of the target space, masked ones not among them; at least 1
  * @param sum of those rows, projected
  */

@@ -2,8 +2,12 @@ package io.plumbline.requests;
 
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SplitMix;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.RequestName;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -16,10 +20,14 @@ import org.jspecify.annotations.Nullable;
  * integer-valued rows. Which requests are kept says nothing about what they hold, so the kept ones are a uniform sample
  * of all.
  *
+ * <p>A producer of moments sends the totals of fewer requests than came, and no other one has a smaller mixed hash than
+ * the last of these. What is above the smallest such limit is known in part only and is left out: the kept ones stay a
+ * uniform sample, and many small ones together hold nearly all of theirs.
+ *
  * <p>Unlike the rows of a {@link RowSample}, a record that is added twice counts twice: sums cannot tell.
  *
  * <p><b>Size.</b> {@code 8 p} bytes a request and about {@value #ENTRY_OVERHEAD} more, names of up to {@value
- * #LONGEST_NAME} characters apart. <b>Cost.</b> p additions a record; ask {@link #keeps} first and a record of a
+ * RequestName#LONGEST} characters apart. <b>Cost.</b> p additions a record; ask {@link #keeps} first and a record of a
  * request that is not kept costs one comparison.
  *
  * <p>Not thread-safe; one owner.
@@ -28,9 +36,6 @@ public final class RequestTotals {
 
     /** Requests that are kept of a pane or a window: some megabyte at 128 components. */
     public static final int DEFAULT_CAPACITY = 1_024;
-
-    /** The most characters of a name that are kept. */
-    public static final int LONGEST_NAME = 64;
 
     /** The bytes of the objects around the numbers of a request: its entry, array, tree entry and key. */
     public static final int ENTRY_OVERHEAD = 128;
@@ -41,8 +46,12 @@ public final class RequestTotals {
     /** The most rows or records, since nothing has as many, and sums of fewer stay in a long. */
     static final long MOST = 1L << 40;
 
+    /** The limit that leaves out no request. */
+    static final long NO_LIMIT = Long.MAX_VALUE;
+
     private final RequestProjection.Id projection;
     private int capacity;
+    private long limit = NO_LIMIT;
     private final TreeMap<Long, Entry> byHash = new TreeMap<>();
     private long recordsNotKept;
 
@@ -96,15 +105,47 @@ public final class RequestTotals {
     }
 
     /**
-     * The name of a request as it is kept: its first {@value #LONGEST_NAME} characters, no half of a surrogate pair at
-     * the end.
+     * Returns the projected totals of a moment, at most {@code requests}; null where it brings none. Where these are
+     * not all its requests, the moment limits the totals.
+     *
+     * <p><b>Cost.</b> {@code 2 p d} flops a request.
+     *
+     * @throws IllegalArgumentException if the moment is of another width than the projection takes
      */
-    public static String shortName(String name) {
-        if (name.length() <= LONGEST_NAME) {
-            return name;
+    public static @Nullable RequestTotals of(RequestProjection projection, int requests, MomentRecord moment) {
+        MomentRecord.Totals sent = moment.totals();
+        if (sent == null) {
+            return null;
         }
-        boolean splitsPair = Character.isHighSurrogate(name.charAt(LONGEST_NAME - 1));
-        return name.substring(0, splitsPair ? LONGEST_NAME - 1 : LONGEST_NAME);
+        if (sent.sums().columns() != projection.dimension()) {
+            throw new IllegalArgumentException("sums of %d values: this projection takes rows of %d; nothing was added"
+                    .formatted(sent.sums().columns(), projection.dimension()));
+        }
+        RequestTotals totals = ofCapacity(projection.id(), requests);
+        totals.recordsNotKept = moment.counts().requests();
+        if (!moment.isTotalledWhole()) {
+            totals.limitTo(SplitMix.mix(sent.requests()[sent.size() - 1]));
+        }
+        int components = projection.components();
+        double[] sums = new double[WaitingRequests.REQUESTS * projection.dimension()];
+        for (int from = 0; from < Math.min(sent.size(), requests); from += WaitingRequests.REQUESTS) {
+            int count = Math.min(WaitingRequests.REQUESTS, sent.size() - from);
+            for (int i = 0; i < count; i++) {
+                sent.sums().copy(from + i, sums, i * projection.dimension());
+            }
+            double[] projected = projection.project(sums, count);
+            for (int i = 0; i < count; i++) {
+                int place = from + i;
+                totals.recordsNotKept -= sent.records()[place];
+                totals.add(
+                        sent.requests()[place],
+                        sent.names().get(place),
+                        sent.records()[place],
+                        sent.rows()[place],
+                        Arrays.copyOfRange(projected, i * components, (i + 1) * components));
+            }
+        }
+        return totals;
     }
 
     /**
@@ -112,7 +153,7 @@ public final class RequestTotals {
      * {@link #addNotKept}.
      */
     public boolean keeps(long request) {
-        return byHash.size() < capacity || SplitMix.mix(request) <= byHash.lastKey();
+        return SplitMix.mix(request) <= (byHash.size() < capacity ? limit : byHash.lastKey());
     }
 
     /** Counts a record of a request that is not kept. */
@@ -123,8 +164,8 @@ public final class RequestTotals {
     /**
      * Adds one record of a request.
      *
-     * @param name of at most {@value #LONGEST_NAME} characters, {@link #shortName}; null where the record is its own
-     *     request
+     * @param name of at most {@value RequestName#LONGEST} characters, {@link RequestName#shortened}; null where the
+     *     record is its own request
      * @param rows of the record, at least 1
      * @param sum of these rows, projected; copied where it must be
      */
@@ -159,9 +200,20 @@ public final class RequestTotals {
         }
     }
 
+    /** Leaves out requests whose mixed hashes are above {@code hash}, from now on: rows of them may be missing. */
+    private void limitTo(long hash) {
+        limit = Math.min(limit, hash);
+        SortedMap<Long, Entry> beyond = byHash.tailMap(limit, false);
+        for (Entry entry : beyond.values()) {
+            recordsNotKept += entry.records;
+        }
+        beyond.clear();
+    }
+
     /**
      * Adds someone else's totals; the other ones are not changed. Of two capacities the smaller one holds from then on:
      * the bottom k of a union is only known up to the smaller k. So a capacity may be changed while totals are stored.
+     * Of two limits the smaller one holds, too.
      *
      * @throws IllegalArgumentException if they were taken under another projection; nothing was added
      */
@@ -172,6 +224,7 @@ public final class RequestTotals {
                             .formatted(other.projection, projection));
         }
         capacity = Math.min(capacity, other.capacity);
+        limitTo(other.limit);
         leaveOutBeyondCapacity();
         recordsNotKept += other.recordsNotKept;
         for (Entry entry : other.byHash.values()) {
@@ -228,7 +281,7 @@ public final class RequestTotals {
      */
     public List<byte[]> encode(int maxBytesPerPart) {
         return RequestTotalsCodec.parts(
-                projection, capacity, recordsNotKept, List.copyOf(byHash.values()), maxBytesPerPart);
+                projection, capacity, limit, recordsNotKept, List.copyOf(byHash.values()), maxBytesPerPart);
     }
 
     /**
@@ -239,6 +292,7 @@ public final class RequestTotals {
     public static RequestTotals decode(byte[] part) {
         RequestTotalsCodec.Part read = RequestTotalsCodec.decode(part);
         RequestTotals totals = new RequestTotals(read.projection(), read.capacity());
+        totals.limit = read.limit();
         totals.recordsNotKept = read.recordsNotKept();
         for (Map.Entry<Long, Entry> entry : read.byHash().entrySet()) {
             totals.byHash.put(entry.getKey(), entry.getValue());

@@ -1,6 +1,7 @@
 package io.plumbline.requests;
 
 import io.plumbline.moments.SplitMix;
+import io.plumbline.records.RequestName;
 import io.plumbline.requests.RequestTotals.Entry;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
@@ -21,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  *      9     4  components p
  *     13     4  capacity
  *     17     8  records of requests that are not kept: in the first part, 0 in the others
- *     25     4  requests in this part
+ *     25     8  limit: the largest mixed hash up to which requests are whole
+ *     33     4  requests in this part
  *  then per request, in ascending order of its mixed hash:
  *            8  request      8  records      8  rows
  *            1  bytes of its name, UTF-8; 255: it has none
@@ -34,23 +36,30 @@ import org.jspecify.annotations.Nullable;
 final class RequestTotalsCodec {
 
     private static final byte VERSION = 1;
-    private static final int HEADER_BYTES = 29;
+    private static final int HEADER_BYTES = 37;
     private static final int ENTRY_BYTES = 25;
     private static final int NO_NAME = 255;
 
-    record Part(RequestProjection.Id projection, int capacity, long recordsNotKept, TreeMap<Long, Entry> byHash) {}
+    record Part(
+            RequestProjection.Id projection,
+            int capacity,
+            long recordsNotKept,
+            long limit,
+            TreeMap<Long, Entry> byHash) {}
 
     private RequestTotalsCodec() {}
 
     static List<byte[]> parts(
             RequestProjection.Id projection,
             int capacity,
+            long limit,
             long recordsNotKept,
             List<Entry> entries,
             int maxBytesPerPart) {
         List<byte[]> parts = new ArrayList<>();
         int from = 0;
-        while (from < entries.size() || (parts.isEmpty() && recordsNotKept > 0)) {
+        boolean saysMore = recordsNotKept > 0 || limit < RequestTotals.NO_LIMIT;
+        while (from < entries.size() || (parts.isEmpty() && saysMore)) {
             int to = from;
             int bytes = HEADER_BYTES;
             while (to < entries.size() && bytes + bytes(entries.get(to)) <= maxBytesPerPart) {
@@ -68,6 +77,7 @@ final class RequestTotalsCodec {
                     .putInt(projection.components())
                     .putInt(capacity)
                     .putLong(parts.isEmpty() ? recordsNotKept : 0)
+                    .putLong(limit)
                     .putInt(to - from);
             entries.subList(from, to).forEach(entry -> put(buffer, entry));
             parts.add(buffer.array());
@@ -111,6 +121,7 @@ final class RequestTotalsCodec {
         RequestProjection.Id projection = new RequestProjection.Id(buffer.getLong(), buffer.getInt());
         int capacity = buffer.getInt();
         long recordsNotKept = buffer.getLong();
+        long limit = buffer.getLong();
         int count = buffer.getInt();
         if (capacity < 1
                 || count < 0
@@ -135,13 +146,17 @@ final class RequestTotalsCodec {
                 throw new IllegalArgumentException(
                         "request %d of some totals is not in the order of its hash; not merged".formatted(i));
             }
+            if (hash > limit) {
+                throw new IllegalArgumentException(
+                        "request %d of some totals is above their limit; not merged".formatted(i));
+            }
             byHash.put(hash, entry);
         }
         if (buffer.hasRemaining()) {
             throw new IllegalArgumentException("request totals of %d requests have %d bytes after the last; not merged"
                     .formatted(count, buffer.remaining()));
         }
-        return new Part(projection, capacity, recordsNotKept, byHash);
+        return new Part(projection, capacity, recordsNotKept, limit, byHash);
     }
 
     private static Entry read(ByteBuffer buffer, int index, int components) {
@@ -181,7 +196,7 @@ final class RequestTotalsCodec {
     private static String name(ByteBuffer bytes, int index) {
         try {
             String name = StandardCharsets.UTF_8.newDecoder().decode(bytes).toString();
-            if (name.length() <= RequestTotals.LONGEST_NAME) {
+            if (name.length() <= RequestName.LONGEST) {
                 return name;
             }
         } catch (CharacterCodingException e) {
@@ -190,7 +205,7 @@ final class RequestTotalsCodec {
         }
         throw new IllegalArgumentException(
                 "the name of request %d of some totals is longer than %d characters; not merged"
-                        .formatted(index, RequestTotals.LONGEST_NAME));
+                        .formatted(index, RequestName.LONGEST));
     }
 
     private static IllegalArgumentException cutShort(int index, ByteBuffer buffer) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.records.ActivationBatch;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -46,6 +48,7 @@ class MomentAccumulatorTest {
         }
         MomentRecord record = (MomentRecord) ActivationRecord.parse(value, new KnownHeaders());
         assertNull(MomentClaim.fault(record));
+        assertNull(TotalsClaim.fault(record));
         sent.add(new Sent(timestampMs, record));
     }
 
@@ -98,6 +101,75 @@ class MomentAccumulatorTest {
     }
 
     @Test
+    void theTotalsAreTheRowsOfTheRequestsOfSmallestMixedHash() {
+        Map<Long, double[]> truth = new TreeMap<>();
+        Map<Long, String> names = new TreeMap<>();
+        try (MomentAccumulator moments = MomentAccumulator.of(
+                new MomentAccumulator.Settings(WIDTH, null, RowMask.NONE, PANE, 0, 8, DType.F64, Long.MAX_VALUE, 5),
+                1,
+                this::take)) {
+            for (int i = 0; i < 60; i++) {
+                String name = i % 20 == 0 ? null : "request " + i % 20;
+                moments.add(batch(i, 1 + i % 4), name, 5_000);
+                long request = name == null ? MomentAccumulator.recordIdentity(1, i) : RowSample.requestHash(name);
+                double[] total = truth.computeIfAbsent(SplitMix.mix(request), hash -> new double[WIDTH + 2]);
+                names.put(SplitMix.mix(request), String.valueOf(name));
+                total[WIDTH]++;
+                total[WIDTH + 1] += 1 + i % 4;
+                double[] rows = batch(i, 1 + i % 4).activations().values();
+                for (int j = 0; j < rows.length; j++) {
+                    total[j % WIDTH] += rows[j];
+                }
+            }
+        }
+        MomentRecord record = sent.get(0).record();
+        MomentRecord.Totals totals = record.totals();
+        assertEquals(5, totals.size());
+        assertEquals(false, record.isTotalledWhole());
+        int g = 0;
+        for (Map.Entry<Long, double[]> entry : List.copyOf(truth.entrySet()).subList(0, 5)) {
+            assertEquals(entry.getKey(), SplitMix.mix(totals.requests()[g]));
+            assertEquals(
+                    names.get(entry.getKey()), String.valueOf(totals.names().get(g)));
+            double[] found = new double[WIDTH + 2];
+            totals.sums().copy(g, found, 0);
+            found[WIDTH] = totals.records()[g];
+            found[WIDTH + 1] = totals.rows()[g];
+            assertArrayEquals(entry.getValue(), found, "integers are exact");
+            g++;
+        }
+    }
+
+    @Test
+    void aRecordIsNoLargerThanIsSaid() {
+        Matrix row = Matrix.zeros(1, 600);
+        List<byte[]> values = new ArrayList<>();
+        try (MomentAccumulator moments = MomentAccumulator.of(
+                new MomentAccumulator.Settings(600, null, RowMask.NONE, PANE, 0, 16, DType.F64, Long.MAX_VALUE),
+                (time, value, headers) -> values.add(value))) {
+            for (int i = 0; i < 1_100; i++) {
+                row.set(0, 0, i);
+                moments.add(new ActivationBatch(row.copy(), null, null), i + "ü".repeat(70), 0);
+            }
+        }
+        MomentRecord record = (MomentRecord) ActivationRecord.parse(values.get(0), new KnownHeaders());
+        assertEquals(MomentRecord.Totals.most(600), record.totals().size());
+        long largest = MomentRecord.largestBytes(600, 600, false, 16);
+        assertTrue(values.get(0).length <= largest, values.get(0).length + " bytes");
+    }
+
+    @Test
+    void nothingIsTotalledWhereThatIsAsked() {
+        try (MomentAccumulator moments = MomentAccumulator.of(
+                new MomentAccumulator.Settings(WIDTH, null, RowMask.NONE, PANE, 0, 8, DType.F64, Long.MAX_VALUE, 0),
+                1,
+                this::take)) {
+            moments.add(batch(1, 3), "request", 0);
+        }
+        assertNull(sent.get(0).record().totals());
+    }
+
+    @Test
     void paneEndsAreSentWhenEventTimeHasPassedThemByTheGrace() {
         MomentAccumulator moments = accumulator(RowMask.NONE, 8, 200, Long.MAX_VALUE);
         moments.add(batch(1, 2), null, 999);
@@ -115,7 +187,7 @@ class MomentAccumulatorTest {
 
     @Test
     void theOldestPanesAreSentWhereAllAreLargerThanTheyMayBe() {
-        long onePane = 4L * WIDTH * (WIDTH + 3) + 2L * 2 * 4 * WIDTH;
+        long onePane = 4L * WIDTH * (WIDTH + 3) + 2L * 2 * 4 * WIDTH + 8L * WIDTH + 128;
         MomentAccumulator moments = accumulator(RowMask.NONE, 2, 60_000, 2 * onePane);
         for (long pane = 0; pane < 5; pane++) {
             moments.add(batch((int) pane, 4), null, pane * PANE);
@@ -202,6 +274,7 @@ class MomentAccumulatorTest {
                 SecondMomentAccumulator.ofDimension(3).merge(record).state());
         assertArrayEquals(new float[] {8, 9}, record.sample().activations().row(0));
         assertArrayEquals(new float[] {1, 2, 3}, record.sample().targets().row(0));
+        assertArrayEquals(new float[] {1, 2, 3}, record.totals().sums().row(0));
     }
 
     @Test

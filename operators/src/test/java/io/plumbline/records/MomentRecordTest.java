@@ -8,11 +8,13 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.moments.TotalsClaim;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.SentMoment;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -58,7 +60,48 @@ class MomentRecordTest {
             assertArrayEquals(sent.sampled.get(row), read.sample().activations().row(row));
         }
         assertNull(read.sample().targets());
+        MomentRecord.Totals totals = read.totals();
+        assertArrayEquals(sent.totalled, totals.requests());
+        assertArrayEquals(new long[] {1, 1, 1}, totals.records());
+        assertEquals(20, Arrays.stream(totals.rows()).sum());
+        assertTrue(read.isTotalledWhole());
+        for (int g = 0; g < totals.size(); g++) {
+            assertEquals("request ü " + sent.totalled[g], totals.names().get(g));
+            double[] sum = new double[4];
+            totals.sums().copy(g, sum, 0);
+            assertArrayEquals(Arrays.copyOfRange(sent.totalSums.values(), 4 * g, 4 * g + 4), sum);
+        }
         assertNull(MomentClaim.fault(read));
+    }
+
+    @Test
+    void whatNoTotalsHaveIsRefused() {
+        refuseTotals("\"total_counts\": 2, expected 1 to 1", sent -> sent.totalCounts[2][0] = 2);
+        refuseTotals("\"total_counts\": -1, expected 1 to", sent -> sent.totalCounts[1][1] = -1);
+        refuseTotals("\"total_counts\": 9223372036854775807", sent -> sent.totalCounts[1][1] = Long.MAX_VALUE);
+        refuseTotals("expected -1 to 64", sent -> sent.totalCounts[0][2] = 65);
+        refuseTotals("expected -1 to 64", sent -> sent.totalCounts[0][2] = -2);
+        refuseTotals("all rows, but 1 row records less than \"requests\"", sent -> {
+            sent.totalled = Arrays.copyOf(sent.totalled, 2);
+            sent.totalCounts = new long[][] {{1, 10, 11}, {1, 10, 11}};
+            sent.totalNames = sent.totalNames.substring(0, 22);
+            sent.totalSums = sent.totalSums.rowRange(0, 2);
+        });
+        refuseTotals(
+                "is no text of at most 64 UTF-16 units",
+                sent -> sent.totalNames = sent.totalNames.replaceFirst(" 2", " \ud800"));
+        assertThrows(
+                IllegalArgumentException.class,
+                () -> parse(SentMoment.masked(4).blobWith("total_request", "I64 [1]")),
+                "no rows, no requests");
+    }
+
+    private static void refuseTotals(String message, Consumer<SentMoment> change) {
+        SentMoment sent = SentMoment.ofRows(20, 6, 4);
+        change.accept(sent);
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> parse(sent.blob()), message);
+        assertTrue(refused.getMessage().contains(message), refused.getMessage());
     }
 
     @ParameterizedTest
@@ -87,6 +130,21 @@ class MomentRecordTest {
             sample_activations | F32 [5, 4] | tensor "sample_activations": shape [5, 4], expected [6, width]
             sample_activations | I64 [6, 4] | tensor "sample_activations": dtype I64, expected F64, F32, F16 or BF16
             sample_targets | F32 [6]    | tensor "sample_targets": shape [6], expected [rows, width]
+            total_request  | I64 [0]    | tensor "total_request": shape [0], expected [t] with t from 1 to the 3 row records
+            total_request  | I64 [4]    | tensor "total_request": shape [4], expected [t] with t from 1 to the 3 row records
+            total_request  | I32 [3]    | tensor "total_request": dtype I32, expected I64
+            total_request  | I64 [2]    | tensor "total_counts": shape [3, 3], expected [2, 3]
+            total_counts   | -          | tensor "total_counts" is missing
+            total_counts   | I32 [3, 3] | tensor "total_counts": dtype I32, expected I64
+            total_counts   | I64 [9]    | tensor "total_counts": shape [9], expected [3, 3]
+            total_counts   | I64 [3, 3] | tensor "total_counts": 0, expected 1 to 3
+            total_names    | -          | tensor "total_names" is missing
+            total_names    | I32 [32]   | tensor "total_names": shape [32], expected [33]
+            total_names    | I64 [33]   | tensor "total_names": dtype I64, expected I32
+            total_sum      | -          | tensor "total_sum" is missing
+            total_sum      | F16 [3, 4] | tensor "total_sum": dtype F16, expected F32 or F64
+            total_sum      | F32 [3, 5] | tensor "total_sum": shape [3, 5], expected [3, 4]
+            total_sum      | F32 [2, 4] | tensor "total_sum": shape [2, 4], expected [3, 4]
             activations    | F32 [6, 4] | the blob has both "moment" and "activations"
             hidden_states  | F32 [6, 4] | the blob has both "moment" and "hidden_states"
             """)
@@ -193,8 +251,9 @@ class MomentRecordTest {
     void noHonestMomentIsRefused() {
         for (int seed = 0; seed < 400; seed++) {
             SentMoment sent = SentMoment.honest(new SplittableRandom(seed));
-            MomentClaim.Fault fault = MomentClaim.fault((MomentRecord) parse(sent.blob()));
-            assertNull(fault, "seed " + seed + ": " + fault);
+            MomentRecord read = (MomentRecord) parse(sent.blob());
+            assertNull(MomentClaim.fault(read), "seed " + seed);
+            assertNull(TotalsClaim.fault(read), "seed " + seed);
         }
     }
 
@@ -211,7 +270,7 @@ class MomentRecordTest {
             }
             try {
                 MomentRecord read = (MomentRecord) parse(changed);
-                if (MomentClaim.fault(read) == null) {
+                if (MomentClaim.fault(read) == null && TotalsClaim.fault(read) == null) {
                     double[] state = new double[14];
                     assertEquals(14, read.copyState(0, state));
                     for (double value : state) {

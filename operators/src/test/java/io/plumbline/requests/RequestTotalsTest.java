@@ -7,9 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MomentAccumulator;
+import io.plumbline.moments.RowMask;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SplitMix;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.ActivationRecord;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.RequestName;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.KnownHeaders;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.Consumer;
@@ -23,7 +33,7 @@ class RequestTotalsTest {
 
     private static final RequestProjection.Id PAIR =
             RequestProjection.of(new Matrix(2, 1, new double[] {1, 2})).id();
-    private static final int HEADER_BYTES = 29;
+    private static final int HEADER_BYTES = 37;
 
     @Test
     void recordsOfARequestAreAddedUp() {
@@ -91,6 +101,52 @@ class RequestTotalsTest {
         assertThrows(IllegalArgumentException.class, () -> RequestTotals.ofCapacity(PAIR, 0));
     }
 
+    /** Tests producers that send fewer requests than are kept: the smallest limit holds, in any order of merging. */
+    @Test
+    void requestsAboveTheSmallestLimitOfMomentsAreLeftOutAndTheOthersAreWhole() {
+        RequestProjection projection = RequestProjection.of(new Matrix(2, 1, new double[] {1, 2}));
+        RequestTotals whole = RequestTotals.ofCapacity(PAIR, 100);
+        List<RequestTotals> parts = new ArrayList<>();
+        for (int producer = 0; producer < 3; producer++) {
+            int most = List.of(4, 9, 40).get(producer);
+            parts.add(RequestTotals.of(projection, 100, moment(whole, producer, most)));
+        }
+        RequestTotals forwards = RequestTotals.ofCapacity(PAIR, 100);
+        parts.forEach(forwards::merge);
+        RequestTotals backwards = RequestTotals.ofCapacity(PAIR, 100);
+        parts.get(2).encode(200).forEach(part -> backwards.merge(RequestTotals.decode(part)));
+        parts.get(1).encode(200).forEach(part -> backwards.merge(RequestTotals.decode(part)));
+        backwards.merge(parts.get(0));
+        assertEquals(forwards.totals(), backwards.totals());
+        assertEquals(whole.totals().subList(0, forwards.size()), forwards.totals());
+        assertTrue(forwards.size() >= 4 && forwards.size() < 40, forwards.size() + " requests");
+        assertEquals(whole.records(), forwards.records());
+        assertEquals(whole.records(), backwards.records());
+        long above = LongStream.range(0, 1_000)
+                .filter(request -> !forwards.keeps(request))
+                .findFirst()
+                .orElseThrow();
+        forwards.add(above, null, 1, new double[2]);
+        assertEquals(backwards.totals(), forwards.totals(), "though there is room");
+    }
+
+    /** Returns a moment of some rows of 40 requests, and adds the same rows. */
+    private static MomentRecord moment(RequestTotals whole, int producer, int most) {
+        List<byte[]> records = new ArrayList<>();
+        try (MomentAccumulator accumulator = MomentAccumulator.of(
+                new MomentAccumulator.Settings(1, null, RowMask.NONE, 1_000, 0, 4, DType.F32, Long.MAX_VALUE, most),
+                (time, value, headers) -> records.add(value))) {
+            for (int row = 0; row < 200; row++) {
+                String name = "request " + (row + 7 * producer) % 40;
+                accumulator.add(new ActivationBatch(new Matrix(1, 1, new double[] {row}), null, null), name, 0);
+                whole.add(RowSample.requestHash(name), name, 1, new double[] {row, 2 * row});
+            }
+        }
+        MomentRecord record = (MomentRecord) ActivationRecord.parse(records.get(0), new KnownHeaders());
+        assertEquals(most, record.totals().size());
+        return record;
+    }
+
     @Test
     void totalsUnderAnotherProjectionAreRefusedAndNothingAdded() {
         RequestTotals totals = filled(8, 0, 4);
@@ -112,9 +168,9 @@ class RequestTotalsTest {
 
     @Test
     void aNameIsCutButNotThroughACharacter() {
-        assertEquals("x".repeat(64), RequestTotals.shortName("x".repeat(70)));
-        assertEquals("x".repeat(64), RequestTotals.shortName("x".repeat(64)));
-        assertEquals("x".repeat(63), RequestTotals.shortName("x".repeat(63) + "\uD83D\uDE00"));
+        assertEquals("x".repeat(64), RequestName.shortened("x".repeat(70)));
+        assertEquals("x".repeat(64), RequestName.shortened("x".repeat(64)));
+        assertEquals("x".repeat(63), RequestName.shortened("x".repeat(63) + "\uD83D\uDE00"));
     }
 
     /** Two requests of one hash do not happen; should they, the order in which they are merged must not show. */
@@ -179,7 +235,7 @@ class RequestTotalsTest {
     @ParameterizedTest
     @ValueSource(ints = {-1, 1, 3, 1_000_000, Integer.MAX_VALUE})
     void anotherNumberOfRequestsIsRefusedBeforeAnythingIsAllocated(int requests) {
-        assertRefused(changed(buffer -> buffer.putInt(13, Integer.MAX_VALUE).putInt(25, requests)));
+        assertRefused(changed(buffer -> buffer.putInt(13, Integer.MAX_VALUE).putInt(33, requests)));
     }
 
     @ParameterizedTest
@@ -194,6 +250,7 @@ class RequestTotalsTest {
         assertRefused(changed(buffer -> buffer.putInt(13, 1))); // fewer than there are
         assertRefused(changed(buffer -> buffer.putLong(17, -1)));
         assertRefused(changed(buffer -> buffer.putLong(17, Long.MAX_VALUE)));
+        assertRefused(changed(buffer -> buffer.putLong(25, Math.min(SplitMix.mix(1), SplitMix.mix(2)))));
         assertRefused(changed(buffer -> buffer.putLong(HEADER_BYTES + 8, 0))); // records
         assertRefused(changed(buffer -> buffer.putLong(HEADER_BYTES + 8, 3))); // more than rows
         assertRefused(changed(buffer -> buffer.putLong(HEADER_BYTES + 16, 1L << 41))); // rows

@@ -1,14 +1,18 @@
 package io.plumbline.wire;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SplitMix;
 import io.plumbline.records.MomentTile;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.LongStream;
 
 /** A moment record before it is written, whose parts a test can change. */
 public final class SentMoment {
@@ -28,6 +32,14 @@ public final class SentMoment {
     public long[] requestsOfRows = {};
     public long[] times = {};
     public final List<float[]> sampled = new ArrayList<>();
+
+    /** The totals: of all requests, in the order of their mixed hashes. */
+    public long[] totalled = {};
+
+    public long[][] totalCounts = {};
+    public String totalNames = "";
+    public DType totalType = DType.F32;
+    public Matrix totalSums = Matrix.zeros(0, 1);
 
     private SentMoment(Matrix rows) {
         this.rows = rows;
@@ -57,6 +69,7 @@ public final class SentMoment {
         }
         SentMoment sent = new SentMoment(rows);
         sent.sample(random, sampleRows);
+        sent.total(3);
         return sent;
     }
 
@@ -86,10 +99,12 @@ public final class SentMoment {
         for (int i = width; i < sent.state.length; i++) {
             sent.state[i] *= 1 + 3e-7 * random.nextDouble(-1, 1);
         }
-        sent.requests = 1;
         sent.dtype = random.nextBoolean() ? DType.F32 : DType.F64;
         sent.sampleType = random.nextInt(3) == 0 ? DType.BF16 : DType.F32;
+        sent.requests = 1 + random.nextInt(rows.rows());
+        sent.totalType = random.nextBoolean() ? DType.F32 : DType.F64;
         sent.sample(random, 1 + random.nextInt(rows.rows()));
+        sent.total(1 + random.nextInt(sent.requests));
         return sent;
     }
 
@@ -103,7 +118,7 @@ public final class SentMoment {
         times = new long[count];
         for (int k = 0; k < count; k++) {
             hashes[k] = all[order[k]];
-            requestsOfRows[k] = k;
+            requestsOfRows[k] = order[k] % requests;
             times[k] = 60_000L + k % 1_000;
             float[] row = new float[rows.columns()];
             for (int i = 0; i < row.length; i++) {
@@ -111,6 +126,32 @@ public final class SentMoment {
             }
             sampled.add(row);
         }
+    }
+
+    /** Totals the first requests: row i is of request i modulo their number. */
+    private void total(int most) {
+        totalled = LongStream.range(0, requests)
+                .boxed()
+                .sorted(Comparator.comparing(SplitMix::mix))
+                .limit(most)
+                .mapToLong(Long::longValue)
+                .toArray();
+        totalSums = Matrix.zeros(totalled.length, rows.columns());
+        totalCounts = new long[totalled.length][];
+        StringBuilder names = new StringBuilder();
+        for (int g = 0; g < totalled.length; g++) {
+            String name = "request ü " + totalled[g];
+            boolean isNamed = g % 4 != 3;
+            totalCounts[g] = new long[] {1, 0, isNamed ? name.length() : -1};
+            names.append(isNamed ? name : "");
+            for (int row = (int) totalled[g]; row < rows.rows(); row += requests) {
+                totalCounts[g][1]++;
+                for (int i = 0; i < rows.columns(); i++) {
+                    totalSums.set(g, i, totalSums.get(g, i) + rows.get(row, i));
+                }
+            }
+        }
+        totalNames = names.toString();
     }
 
     /** Returns where an entry of the moment is in the state. */
@@ -170,12 +211,48 @@ public final class SentMoment {
                 writer.add("sample_activations", sampleType, values);
             }
         }
+        if (totalled.length > 0) {
+            addLongs(writer, without, "total_request", totalled);
+            addRaw(
+                    writer,
+                    without,
+                    "total_counts",
+                    DType.I64,
+                    new long[] {totalCounts.length, 3},
+                    Arrays.stream(totalCounts).flatMapToLong(Arrays::stream).toArray());
+            addRaw(
+                    writer,
+                    without,
+                    "total_names",
+                    DType.I32,
+                    new long[] {totalNames.length()},
+                    totalNames.chars().asLongStream().toArray());
+            if (!without.equals("total_sum")) {
+                writer.add("total_sum", totalType, totalSums);
+            }
+        }
         return writer;
     }
 
     private static void addLongs(SafetensorsWriter writer, String without, String name, long... values) {
         if (!name.equals(without)) {
             writer.addLongs(name, values);
+        }
+    }
+
+    private static void addRaw(
+            SafetensorsWriter writer, String without, String name, DType dtype, long[] shape, long[] values) {
+        if (!name.equals(without)) {
+            ByteBuffer bytes =
+                    ByteBuffer.allocate(dtype.bytes() * values.length).order(ByteOrder.LITTLE_ENDIAN);
+            for (long value : values) {
+                if (dtype == DType.I64) {
+                    bytes.putLong(value);
+                } else {
+                    bytes.putInt((int) value);
+                }
+            }
+            writer.addRaw(name, dtype, shape, bytes.flip());
         }
     }
 

@@ -85,7 +85,7 @@ public sealed interface Ingested {
      * Names a request; rows of one request are not independent.
      *
      * @param hash of its name, or of the record that is its own request
-     * @param name the text that names it, {@link io.plumbline.requests.RequestTotals#shortName}; null where the record
+     * @param name the text that names it, {@link io.plumbline.records.RequestName#shortened}; null where the record
      *     is its own request
      */
     record Request(long hash, @Nullable String name) {}

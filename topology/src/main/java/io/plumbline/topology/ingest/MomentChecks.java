@@ -1,6 +1,7 @@
 package io.plumbline.topology.ingest;
 
 import io.plumbline.judgement.Amounts;
+import io.plumbline.moments.TotalsClaim;
 import io.plumbline.records.EncodedRows;
 import io.plumbline.records.MomentClaim;
 import io.plumbline.records.MomentRecord;
@@ -51,6 +52,7 @@ record MomentChecks(Limits limits) {
                             .formatted(moment.mask(), shape.mask().applied()));
         }
         MomentClaim.Fault fault = MomentClaim.fault(moment);
+        fault = fault == null ? TotalsClaim.fault(moment) : fault;
         if (fault != null) {
             throw refused(fault.nonFinite() ? Reason.NON_FINITE : Reason.IMPOSSIBLE_MOMENT, shape, fault.message());
         }

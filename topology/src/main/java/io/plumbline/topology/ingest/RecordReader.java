@@ -9,9 +9,9 @@ import io.plumbline.records.ActivationRecord;
 import io.plumbline.records.EmptyBatchException;
 import io.plumbline.records.EncodedRows;
 import io.plumbline.records.MomentRecord;
+import io.plumbline.records.RequestName;
 import io.plumbline.records.RequestRecord;
 import io.plumbline.records.TargetBlock;
-import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.ingest.DeadLetter.Reason;
 import io.plumbline.wire.KnownHeaders;
 import java.nio.charset.StandardCharsets;
@@ -143,7 +143,7 @@ public final class RecordReader {
             return new Ingested.Request(record, null);
         }
         String name = new String(request, StandardCharsets.UTF_8);
-        return new Ingested.Request(RowSample.requestHash(name), RequestTotals.shortName(name));
+        return new Ingested.Request(RowSample.requestHash(name), RequestName.shortened(name));
     }
 
     /**

@@ -79,6 +79,8 @@ public final class IngestTargets {
                         DType.F64,
                         Math.sqrt(12))
                 .sample(new long[] {-4}, new long[] {9}, new long[] {5}, List.of(new float[] {2, 2, 2}), null)
+                .totals(new long[] {9}, new long[] {1}, new long[] {2}, List.of("chat-1"), List.of(new double[] {3, 3, 3
+                }))
                 .toBytes();
     }
 
