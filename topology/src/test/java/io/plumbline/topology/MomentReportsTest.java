@@ -28,7 +28,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -47,9 +46,7 @@ class MomentReportsTest {
     /** The share to which reports of the same rows are the same. */
     private static final double SAME = 1e-6;
 
-    /** Scores of requests need the rows of every request. */
-    private static final Set<String> NOT_OF_MOMENTS = Set.of(
-            "request_shift", "worst_request", "worst_requests", "requests_scored", "moment_records", "undefined");
+    private static final int NO_TOTALS = 0;
 
     @TempDir
     private Path folder;
@@ -80,19 +77,21 @@ class MomentReportsTest {
             for (int i = 0; i < rows.size(); i++) {
                 requireSame(rows.get(i), moments.get(i), "");
                 assertTrue(moments.get(i).get("moment_records").asInt() > 0);
+                assertEquals(
+                        WatchedFolder.RECORDS,
+                        moments.get(i).get("requests_scored").asInt());
                 assertEquals(0, rows.get(i).get("moment_records").asInt());
             }
         }
     }
 
     @Test
-    void scoresOfRequestsAreUndefinedWithTheirReason() throws IOException {
-        JsonNode report = reports(3, DType.F64).get(0);
+    void scoresOfRequestsWithoutTotalsAreUndefinedWithTheirReason() throws IOException {
+        JsonNode report = reports(3, DType.F64, NO_TOTALS).get(0);
         assertTrue(report.get("request_shift").isNull());
         String reason = report.get("undefined").get("request_shift").asText();
         assertEquals(reason, report.get("undefined").get("worst_request").asText());
-        boolean modelled = sites.get(WatchedFolder.SITE).baseline().requests() != null;
-        assertTrue(!modelled || reason.contains("brought moments instead"), reason);
+        assertTrue(reason.contains("not every record with a moment"), reason);
         assertEquals(0, report.get("requests_scored").asInt());
     }
 
@@ -148,12 +147,24 @@ class MomentReportsTest {
      * are none
      */
     private List<JsonNode> reports(int producers, DType dtype) throws IOException {
-        try (Streaming stream = stream(producers + "-" + dtype)) {
+        return reports(producers, dtype, MomentRecord.Totals.MOST);
+    }
+
+    private List<JsonNode> reports(int producers, DType dtype, int requestTotals) throws IOException {
+        try (Streaming stream = stream(producers + "-" + dtype + "-" + requestTotals)) {
             List<MomentAccumulator> accumulators = new ArrayList<>();
             for (int i = 0; i < producers; i++) {
                 accumulators.add(MomentAccumulator.of(
                         new MomentAccumulator.Settings(
-                                WatchedFolder.WIDTH, null, RowMask.NONE, 2_500, 0, 512, dtype, Long.MAX_VALUE),
+                                WatchedFolder.WIDTH,
+                                null,
+                                RowMask.NONE,
+                                2_500,
+                                0,
+                                512,
+                                dtype,
+                                Long.MAX_VALUE,
+                                requestTotals),
                         (time, value, headers) ->
                                 stream.send(config.topics().activations(), WatchedFolder.SITE, value, time)));
             }
@@ -206,7 +217,7 @@ class MomentReportsTest {
         } else if (expected.isContainerNode()) {
             assertEquals(expected.size(), found.size(), where);
             expected.properties().forEach(entry -> {
-                if (!NOT_OF_MOMENTS.contains(entry.getKey())) {
+                if (!entry.getKey().equals("moment_records")) {
                     requireSame(entry.getValue(), found.get(entry.getKey()), where + "." + entry.getKey());
                 }
             });

@@ -8,8 +8,8 @@ import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.windows.ClosedWindow;
 
 /**
- * Leaves request scores undefined when part of a window came as moments: of these requests nobody knows the sums, and
- * scores of the others alone would be those of another window.
+ * Leaves request scores undefined when part of a window came as moments without the totals of their requests: scores of
+ * the others alone would be those of another window.
  */
 final class MomentRecordsRule {
 
@@ -17,12 +17,12 @@ final class MomentRecordsRule {
 
     /** Returns the assessment with that reason, or the same one where it does not apply. */
     static GapAssessment apply(ClosedWindow window, WindowRequests requests, GapAssessment assessment) {
-        if (window.momentRecords() == 0 || requests.missing() != null) {
+        if (window.momentRecords() == 0 || window.requestTotals() != null || requests.missing() != null) {
             return assessment;
         }
         Value undefined = new Value.Undefined(
-                ("requests are scored from their rows, and %s of this window brought moments instead; send rows, "
-                                + "or decide by another statistic")
+                ("requests are scored from their sums, and not every record with a moment, %s of this window, brings "
+                                + "those; send total_request and the like with it, or decide by another statistic")
                         .formatted(Amounts.count(window.momentRecords(), "record")));
         return assessment.with(Statistic.REQUEST_SHIFT, undefined).with(Statistic.WORST_REQUEST, undefined);
     }

@@ -3,6 +3,7 @@ package io.plumbline.topology.panes;
 import io.plumbline.records.MomentRecord;
 import io.plumbline.topology.ingest.Ingested;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /** The notes of one pane, and those of them that are not stored yet. What is stored are increments. */
@@ -28,14 +29,20 @@ final class NotesPart implements PanePart<WindowNotes> {
         fresh().add(record.notes(), record.rows(), requests);
     }
 
-    /** Returns the requests that the notes are of: of a moment the sampled ones, since only those are known. */
+    /** Returns the requests that the notes are of: of a moment those that are sampled or have a total. */
     private static long[] requestsOf(Ingested record) {
         if (record instanceof Ingested.Rows rows) {
             return new long[] {rows.request().hash()};
         }
-        MomentRecord.Sample sample =
-                record instanceof Ingested.Moment summed ? summed.moment().sample() : null;
-        return sample == null ? NO_REQUESTS : sample.requests();
+        if (record instanceof Ingested.Moment summed) {
+            MomentRecord.Sample sample = summed.moment().sample();
+            MomentRecord.Totals totals = summed.moment().totals();
+            return LongStream.concat(
+                            LongStream.of(sample == null ? NO_REQUESTS : sample.requests()),
+                            LongStream.of(totals == null ? NO_REQUESTS : totals.requests()))
+                    .toArray();
+        }
+        return NO_REQUESTS;
     }
 
     @Override

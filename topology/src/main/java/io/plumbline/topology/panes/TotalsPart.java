@@ -52,11 +52,17 @@ public final class TotalsPart implements PanePart<RequestTotals> {
         return ofPane.projection().equals(sum.projection()) ? sum.merge(ofPane) : sum;
     }
 
-    /** Adds the rows of a record, which are not masked; a moment's requests are not known. */
+    /** Adds the rows of a record, which are not masked, or the totals that came with a moment. */
     @Override
     public void add(Ingested record, long timestampMs) {
         if (projection != null && record instanceof Ingested.Rows rows && rows.summed() != null) {
             add(projection, rows.request(), rows.summed());
+        }
+        if (projection != null && record instanceof Ingested.Moment summed) {
+            RequestTotals came = RequestTotals.of(projection, capacity, summed.moment());
+            if (came != null) {
+                merge(came);
+            }
         }
     }
 
@@ -90,11 +96,14 @@ public final class TotalsPart implements PanePart<RequestTotals> {
 
     @Override
     public void take(byte[] part) {
-        RequestTotals read = RequestTotals.decode(part);
-        RequestTotals all = begun(read.projection());
-        if (all.projection().equals(read.projection())) {
-            all.merge(read);
-            fresh(all).merge(read);
+        merge(RequestTotals.decode(part));
+    }
+
+    private void merge(RequestTotals more) {
+        RequestTotals all = begun(more.projection());
+        if (all.projection().equals(more.projection())) {
+            all.merge(more);
+            fresh(all).merge(more);
         }
     }
 

@@ -58,7 +58,7 @@ public record ClosedWindow(
 
     /**
      * Returns what came of its requests; null where the site has no projection, or where not every record was added
-     * under it, as while instances with two baselines run beside each other.
+     * under it: a moment without totals, or while instances with two baselines run beside each other.
      */
     public @Nullable RequestTotals requestTotals() {
         RequestTotals totals = parts.get(PaneParts.TOTALS);

@@ -1,6 +1,5 @@
 package io.plumbline.topology.faults;
 
-import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.MeasuredWindow;
@@ -49,7 +48,6 @@ import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThr
 import org.apache.kafka.streams.processor.StateRestoreListener;
 import org.apache.kafka.streams.processor.api.ContextualProcessor;
 import org.apache.kafka.streams.processor.api.Record;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs the monitor as it runs, its topology and its settings, as a program to be killed. Beside the assessor a second
@@ -153,13 +151,6 @@ final class FaultedMonitor {
         System.out.flush();
     }
 
-    /** Returns the totals; none where some of the rows came as moments. */
-    private static @Nullable RequestTotals totals(ClosedWindow window) {
-        return window.momentRecords() > 0
-                ? null
-                : Objects.requireNonNull(window.requestTotals(), "a window without request totals");
-    }
-
     private static final class Printer extends ContextualProcessor<String, MeasuredWindow, byte[], byte[]> {
         @Override
         public void process(Record<String, MeasuredWindow> record) {
@@ -169,7 +160,7 @@ final class FaultedMonitor {
                     window.startMs(),
                     window.moment().rows(),
                     window.moment().state(),
-                    totals(window),
+                    Objects.requireNonNull(window.requestTotals(), "a window without request totals"),
                     window.notes().coverage().served(),
                     window.complete());
             context()

@@ -113,10 +113,10 @@ public final class Traffic implements AutoCloseable {
             String request = turn % 4 == 0 ? null : "request " + turn / 4;
             byte[] value = ActivationRecords.blob(rows);
             boolean isMoment = i % shape.sites() == shape.sites() - 1;
-            add(site + "@" + startMs, rows, request, RowSample.recordHash(value, timestampMs, null), isMoment);
+            add(site + "@" + startMs, rows, request, RowSample.recordHash(value, timestampMs, null));
             rowsIn += ROWS;
             // Some records are sent twice, at once or behind others, and ask to count once.
-            byte[] sent = isMoment ? moment(rows, request, timestampMs) : value;
+            byte[] sent = isMoment ? moment(value, rows, request, timestampMs) : value;
             String id = turn % 3 == 0 ? "record " + window + "/" + i : null;
             send(site, partition, timestampMs, sent, request, id);
             if (id != null) {
@@ -144,24 +144,25 @@ public final class Traffic implements AutoCloseable {
     }
 
     /** The rows as the one record of a producer that adds them up. */
-    private byte[] moment(Matrix rows, @Nullable String request, long timestampMs) {
+    private byte[] moment(byte[] value, Matrix rows, @Nullable String request, long timestampMs) {
         List<byte[]> records = new ArrayList<>();
         try (MomentAccumulator accumulator = MomentAccumulator.of(
                 new MomentAccumulator.Settings(
                         shape.width(), null, RowMask.NONE, shape.windowMs(), 0, ROWS, DType.F64, Long.MAX_VALUE),
                 (time, record, headers) -> records.add(record))) {
-            accumulator.add(new ActivationBatch(rows, null, null), request, timestampMs);
+            accumulator.add(
+                    new ActivationBatch(rows, null, null),
+                    request,
+                    timestampMs,
+                    RowSample.recordHash(value, timestampMs, null));
         }
         return records.get(0);
     }
 
-    private void add(String window, Matrix rows, @Nullable String request, long record, boolean isMoment) {
+    private void add(String window, Matrix rows, @Nullable String request, long record) {
         served.merge(window, SERVED, Long::sum);
         truth.computeIfAbsent(window, key -> SecondMomentAccumulator.ofDimension(shape.width()))
                 .add(rows);
-        if (isMoment) {
-            return; // of its requests nobody knows the sums
-        }
         double[] sum = new double[projection.components()];
         projection.add(rows, sum);
         requests.computeIfAbsent(

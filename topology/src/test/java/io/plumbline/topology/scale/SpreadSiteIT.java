@@ -57,16 +57,6 @@ class SpreadSiteIT {
     private static final long SIZE_MS = 2_000;
     private static final int SAMPLE = 20;
 
-    /** Scores of requests need the rows of every request. */
-    private static final List<String> NOT_OF_MOMENTS = List.of(
-            "moment_records",
-            "undefined",
-            "request_shift",
-            "worst_request",
-            "worst_requests",
-            "requests_scored",
-            "records_not_scored");
-
     @TempDir
     private static Path folder;
 
@@ -130,11 +120,8 @@ class SpreadSiteIT {
             ObjectNode expected = (ObjectNode) json.readTree(window.getValue());
             ObjectNode report = (ObjectNode) json.readTree(found.get(window.getKey()));
             assertTrue(report.get("moment_records").asLong() > 0, report.toString());
-            assertEquals(0, report.get("requests_scored").asLong(), report.toString());
-            assertTrue(
-                    report.get("undefined").get("request_shift").asText().contains("brought moments instead"),
-                    report.toString());
-            assertEquals(expected.remove(NOT_OF_MOMENTS), report.remove(NOT_OF_MOMENTS), window.getKey());
+            assertTrue(report.get("requests_scored").asLong() > 20, report.toString());
+            assertEquals(expected.without("moment_records"), report.without("moment_records"), window.getKey());
         }
     }
 

@@ -14,6 +14,10 @@ import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.records.ActivationBatch;
+import io.plumbline.records.MomentRecord;
+import io.plumbline.records.MomentRecordWriter;
+import io.plumbline.requests.RequestTotal;
+import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.DeadLetter;
@@ -24,10 +28,13 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -127,14 +134,50 @@ class MomentRecordsStageTest {
             assertTrue(found.complete());
             assertEquals(0, expected.momentRecords());
             assertNotNull(expected.requestTotals());
-            if (found.momentRecords() > 0) {
-                assertNull(found.requestTotals(), "scores of some of the requests are those of another window");
-            }
+            assertNotNull(found.requestTotals());
+            assertEquals(
+                    expected.requestTotals().totals(), found.requestTotals().totals());
+            assertEquals(
+                    expected.requestTotals().recordsNotKept(),
+                    found.requestTotals().recordsNotKept());
         }
         assertTrue(mixed.windows.stream()
                         .filter(window -> window.momentRecords() > 0)
                         .count()
                 > 10);
+    }
+
+    @Test
+    void aWindowWithAMomentWithoutTotalsHasNone() {
+        WindowPipeline open = start("one", settings(10, 10), 1, RowMask.NONE);
+        moments = open;
+        Matrix values = ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH);
+        for (long startMs : new long[] {T0, T0 + 10_000}) {
+            int requestTotals = startMs == T0 ? 0 : 4;
+            MomentAccumulator producer = MomentAccumulator.of(
+                    new MomentAccumulator.Settings(
+                            WindowPipeline.WIDTH,
+                            null,
+                            RowMask.NONE,
+                            10_000,
+                            0,
+                            SAMPLE,
+                            DType.F64,
+                            Long.MAX_VALUE,
+                            requestTotals),
+                    (time, value, headers) -> open.read(WindowPipeline.SITE, 0, value, time));
+            producer.add(new ActivationBatch(values, null, null), "summed", startMs);
+            producer.close();
+            open.read(WindowPipeline.SITE, "row by row", 0, ActivationRecords.blob(values), startMs);
+        }
+        open.passSeconds(60);
+        assertEquals(List.of(), open.refusals);
+        assertNull(open.windows.get(0).requestTotals(), "scores of some requests are those of another window");
+        RequestTotals both = open.windows.get(1).requestTotals();
+        assertNotNull(both);
+        assertEquals(
+                Set.of("summed", "row by row"),
+                both.totals().stream().map(RequestTotal::name).collect(Collectors.toSet()));
     }
 
     @Test
@@ -216,6 +259,40 @@ class MomentRecordsStageTest {
         moments = open;
         sendOne(open, 10_000, T0);
         assertEquals(List.of(DeadLetter.Reason.WRONG_MASK), open.refusals);
+    }
+
+    /** Tests a row of ones whose request is said to have summed up to more. */
+    @ParameterizedTest
+    @ValueSource(doubles = {1.0, 1.5, Double.NaN})
+    void aMomentWithTotalsThatNoRequestHasIsADeadLetter(double total) {
+        WindowPipeline open = start("one", settings(10, 10), 1, RowMask.NONE);
+        moments = open;
+        int d = WindowPipeline.WIDTH;
+        double[] ones = new double[d + d * (d + 1) / 2];
+        Arrays.fill(ones, 1.0);
+        float[] row = new float[d];
+        Arrays.fill(row, 1.0f);
+        double[] sum = new double[d];
+        Arrays.fill(sum, total);
+        byte[] value = MomentRecordWriter.of(
+                        new MomentRecord.Counts(1, 1, 0, 0),
+                        new MomentRecord.Pane(T0, 10_000),
+                        d,
+                        ones,
+                        DType.F64,
+                        Math.sqrt(d))
+                .sample(new long[] {1}, new long[] {2}, new long[] {T0}, List.of(row), null)
+                .totals(new long[] {2}, new long[] {1}, new long[] {1}, List.of("a"), List.of(sum))
+                .toBytes();
+        open.read(WindowPipeline.SITE, 0, value, T0);
+        assertEquals(
+                total == 1.0
+                        ? List.of()
+                        : List.of(
+                                Double.isNaN(total)
+                                        ? DeadLetter.Reason.NON_FINITE
+                                        : DeadLetter.Reason.IMPOSSIBLE_MOMENT),
+                open.refusals);
     }
 
     @ParameterizedTest

@@ -5,10 +5,15 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskedRows;
+import io.plumbline.moments.MomentAccumulator;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
+import io.plumbline.records.ActivationBatch;
 import io.plumbline.records.ActivationBlob;
+import io.plumbline.records.ActivationRecord;
+import io.plumbline.records.MomentRecord;
 import io.plumbline.records.MomentTile;
 import io.plumbline.records.RequestRecord;
 import io.plumbline.requests.RequestProjection;
@@ -23,7 +28,9 @@ import io.plumbline.topology.panes.PaneParts;
 import io.plumbline.topology.panes.PaneStore;
 import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.topology.panes.SiteClock;
+import io.plumbline.wire.DType;
 import io.plumbline.wire.KnownHeaders;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -102,6 +109,45 @@ class StoredRequestsTest extends StoredPanes {
         }
         first.reset(Map.of());
         assertEquals(totals(truth), totals(first));
+    }
+
+    /** Tests moments of two of their three requests, between rows, read back after each record. */
+    @Test
+    void totalsOfMomentsAndTheirLimitAreReadBack() {
+        PaneStore<SiteClock> store = store(WIDTH);
+        for (int record = 0; record < 20; record++) {
+            if (record % 3 == 1) {
+                store.paneToChange(SITE, 0).add(moment(record), 0);
+            } else {
+                add(store, "request " + record, record);
+            }
+            store.writeDirty();
+            PaneStore<SiteClock> restored = store(WIDTH);
+            restored.reset(Map.of());
+            RequestTotals live = Panes.totals(store.panes(SITE).get(0L));
+            RequestTotals read = Panes.totals(restored.panes(SITE).get(0L));
+            assertEquals(live.totals(), read.totals(), "record " + record);
+            assertEquals(live.recordsNotKept(), read.recordsNotKept());
+            for (long request = 0; request < 100; request++) {
+                assertEquals(live.keeps(request), read.keeps(request), "request " + request);
+            }
+        }
+        Pane pane = store.panes(SITE).get(0L);
+        assertEquals(pane.counted().requests(), Panes.totals(pane).records());
+    }
+
+    private static Ingested moment(int seed) {
+        List<byte[]> value = new ArrayList<>();
+        try (MomentAccumulator accumulator = MomentAccumulator.of(
+                new MomentAccumulator.Settings(WIDTH, null, RowMask.NONE, 10_000, 0, 4, DType.F64, Long.MAX_VALUE, 2),
+                (time, blob, headers) -> value.add(blob))) {
+            for (int request = 0; request < 3; request++) {
+                Matrix rows = ActivationRecords.integerRows(seed + request, 3, WIDTH);
+                accumulator.add(new ActivationBatch(rows, null, null), "request " + (seed + request), 0);
+            }
+        }
+        MomentRecord record = (MomentRecord) ActivationRecord.parse(value.get(0), new KnownHeaders());
+        return new Ingested.Moment(SITE, null, ProducerNotes.NONE, record);
     }
 
     @Test
