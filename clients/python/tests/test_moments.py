@@ -17,9 +17,10 @@ import pytest
 
 from plumbline_sae import Accumulation, Mask, MomentAccumulator
 from plumbline_sae.coverage import Missing
-from plumbline_sae.hashes import record_hash, request_hash, row_hashes, signed
+from plumbline_sae.hashes import mixed, record_hash, request_hash, row_hashes, signed
 from plumbline_sae.producer import Producer
 from plumbline_sae.tensors import Array, Tensor, decode, encode, tensor_of
+from plumbline_sae.totals import most_totals
 
 T0 = 1_700_000_040_000
 PANE = 60_000
@@ -88,6 +89,41 @@ def assert_possible(record: dict[str, Tensor]) -> None:
     hashes = record["sample_hash"].values
     assert (hashes[1:] > hashes[:-1]).all()
     assert len(sample) == len(record["sample_hash"].values) <= n
+    if "total_request" in record:
+        assert_possible_totals(record)
+
+
+def assert_possible_totals(record: dict[str, Tensor]) -> None:
+    requests, sums = record["total_request"].values, record["total_sum"].values.astype(np.float64)
+    records, rows, lengths = record["total_counts"].values.T
+    order = mixed(requests)
+    assert (order[1:] > order[:-1]).all()
+    n, of_records = int(record["rows"].values[0]), int(record["requests"].values[0])
+    assert (records >= 1).all()
+    assert (rows >= records).all()
+    assert records.sum() <= of_records
+    assert rows.sum() <= n
+    assert (records.sum() == of_records) >= (rows.sum() == n)
+    assert np.maximum(lengths, 0).sum() == len(record["total_names"].values)
+    diagonal = np.diag(full(record))
+    rest = np.abs(record["sum"].values - sums.sum(0))
+    assert ((sums**2 / rows[:, None]).sum(0) <= (1 + 1e-5) * diagonal).all()
+    assert (rest <= (1 + 1e-5) * np.sqrt((n - rows.sum()) * diagonal) + 1e-5 * np.sqrt(n * diagonal)).all()
+    limit = order[-1] if rows.sum() < n else np.iinfo(np.int64).max
+    sampled = record["sample_request"].values
+    assert np.isin(sampled[mixed(sampled) <= limit], requests).all()
+
+
+def totals(record: dict[str, Tensor]) -> dict[int, tuple[str | None, int, int, list[float]]]:
+    """Returns name, row records, rows and sum of each request that has a total."""
+    found, at = {}, 0
+    named = zip(record["total_request"].values, record["total_counts"].values, strict=True)
+    for number, (request, (records, rows, length)) in enumerate(named):
+        points = record["total_names"].values[at : at + max(0, length)]
+        at += len(points)
+        name = None if length < 0 else "".join(map(chr, points))
+        found[int(request)] = (name, int(records), int(rows), record["total_sum"].values[number].tolist())
+    return found
 
 
 def test_hashes_are_those_of_the_documents() -> None:
@@ -186,6 +222,91 @@ def test_a_sampled_row_of_a_step_names_its_own_request() -> None:
     sampled = record["sample_activations"].values
     assert [owner[values.tobytes()] for values in sampled] == record["sample_request"].values.tolist()
     assert len(set(record["sample_request"].values.tolist())) == 4
+
+
+def integers(count: int, width: int, dtype: str = "float32") -> dict[str, Array]:
+    generator = np.random.default_rng(3)
+    sizes = generator.integers(1, 60, count)
+    return {
+        f"request-{i}": generator.integers(-9, 10, (size, width)).astype(dtype) for i, size in enumerate(sizes.tolist())
+    }
+
+
+@pytest.mark.parametrize("kind", ["numpy", "torch"])
+@pytest.mark.parametrize("most", [3, 1_024])
+def test_totals_are_those_of_the_requests_with_the_smallest_mixed_hashes(kind: str, most: int) -> None:
+    rows = integers(40, 6)
+    as_given: Any = np.asarray
+    if kind == "torch":
+        as_given = pytest.importorskip("torch", reason="needs torch: pip install 'plumbline-sae[torch]'").tensor
+    truth = {
+        request_hash(name): (name, 1, len(values), values.sum(0, dtype="float64").tolist())
+        for name, values in rows.items()
+    }
+    least = sorted(truth, key=lambda request: int(mixed(np.array([request]))[0]))[:most]
+    producer = Records()
+    how = {"a": Accumulation(PANE, request_totals=most)}
+    with MomentAccumulator(producer, how) as moments:
+        for names, index, values in steps(rows, 7):
+            assert moments.send_step("a", names, index, as_given(values), timestamp_ms=T0), producer.stats
+    with MomentAccumulator(producer, how) as moments:
+        for name, values in rows.items():
+            assert moments.send("a", name, as_given(values), timestamp_ms=T0), producer.stats
+    for _, record, *_ in producer.records:
+        assert_possible(record)
+        assert list(totals(record).items()) == [(request, truth[request]) for request in least]
+
+
+def test_totals_of_rows_of_several_kinds_are_added_up() -> None:
+    producer = Records()
+    rows = {**integers(30, 4), "request-7": np.ones((200, 4), dtype="float32")}
+    with MomentAccumulator(producer, {"a": Accumulation(PANE, request_totals=5)}) as moments:
+        for name, values in rows.items():
+            assert moments.send("a", name, values[::2], timestamp_ms=T0)
+        for name, values in rows.items():
+            assert moments.send("a", name, values[1::2].astype("float64"), timestamp_ms=T0) or len(values) == 1
+    record = producer.records[0][1]
+    assert_possible(record)
+    found = totals(record)
+    assert len(found) == 5
+    for name, records, count, total in found.values():
+        assert name is not None
+        assert count == len(rows[name])
+        assert records == min(2, count)
+        assert total == rows[name].sum(0).tolist()
+
+
+def test_names_are_cut_and_a_batch_without_one_is_its_own_request() -> None:
+    row = np.ones((1, 2), dtype="float32")
+    names = ["x" * 63 + "😀", "😀" * 40, "ü", "a\ud800b", ""]
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}) as moments:
+        number = moments._number
+        for name in names:
+            assert moments.send("a", name, row, timestamp_ms=T0), producer.stats
+    found = totals(producer.records[0][1])
+    assert {name for name, *_ in found.values()} == {"x" * 63, "😀" * 32, "ü", "ab", None}
+    assert found[signed(record_hash(number, 4))][0] is None
+
+
+def test_totals_take_a_megabyte_at_most_and_none_where_none_are_asked() -> None:
+    assert [most_totals(width) for width in (1, 384, 768, 2_048, 4_096, 1 << 20)] == [1_024, 574, 312, 123, 62, 1]
+    assert most_totals(768, 5) == 5
+    record = accumulate(integers(3, 2), Accumulation(PANE, request_totals=0))[1]
+    assert not [name for name in record if name.startswith("total_")]
+    with pytest.raises(ValueError, match="request_totals = -1: expected at least 0"):
+        Accumulation(PANE, request_totals=-1)
+
+
+def test_only_requests_that_may_have_a_total_are_remembered() -> None:
+    producer = Records()
+    with MomentAccumulator(producer, {"a": Accumulation(PANE, request_totals=2)}) as moments:
+        for first in range(0, 20_000, 500):
+            names = [f"request-{number}" for number in range(first, first + 500)]
+            assert moments.send_step("a", names, range(500), np.ones((500, 2), dtype="float32"), timestamp_ms=T0)
+            assert len(next(iter(moments._panes.values()))._totals._known) < 2_000
+    assert_possible(producer.records[0][1])
+    assert len(totals(producer.records[0][1])) == 2
 
 
 @pytest.mark.parametrize("index", [[0, 1], [0, 1, 2], [-1, 0, 1], [[0, 0, 1]]])
@@ -341,7 +462,7 @@ def test_a_record_that_could_not_be_sent_is_refused_before_it_is_added_up() -> N
     producer = Records(**{"message.max.bytes": 1_000_000})
     with MomentAccumulator(producer, {"a": Accumulation(PANE, sample_rows=10)}) as moments:
         assert not moments.send("a", "r", np.ones((1, 600), dtype="float32"))
-    assert "message.max.bytes of the producer is 1000000; write 'message.max.bytes': 15" in str(
+    assert "message.max.bytes of the producer is 1000000; write 'message.max.bytes': 25" in str(
         producer.stats.last_error
     )
 

@@ -42,7 +42,7 @@ def test_settings_are_one_checked_object() -> None:
                 "d": "blocks.0.hook_resid_pre",
             },
             "special_ids": [0],
-            "moments": {"pane_ms": 60_000, "f32": True},
+            "moments": {"pane_ms": 60_000, "f32": True, "request_totals": 7},
         }
     )
     assert found.aux_layers == (2,)
@@ -50,6 +50,7 @@ def test_settings_are_one_checked_object() -> None:
     assert found.graph == {"aux": [2], "taps": ["added.1", "mlp_in.1", "stream.0"]}
     assert found.accumulations()["c"].mask.token_ids == (1, 2)
     assert found.accumulations()["a"].f32
+    assert found.accumulations()["a"].request_totals == 7
 
 
 def test_taps_give_the_stream_where_a_speculator_has_the_outputs() -> None:
@@ -75,6 +76,7 @@ def test_taps_give_the_stream_where_a_speculator_has_the_outputs() -> None:
         ({"part_rows": "many"}, "part_rows = many: expected int"),
         ({"moments": {}}, "moments.pane_ms: is missing"),
         ({"moments": {"pane_ms": 0}}, "pane_ms = 0"),
+        ({"moments": {"pane_ms": 1, "request_totals": -1}}, "request_totals = -1"),
         ({"moments": {"pane_ms": 60_000, "f32": 1}}, "moments.f32 = 1: expected bool"),
         ({"features": {"b": {"path": "sae"}}}, "features: b is not among the sites, a"),
         ({"features": {"a": {}}}, "features.a.path: is missing"),

@@ -319,7 +319,7 @@ def test_a_forked_worker_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_moments_of_steps_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    from test_moments import Records, full
+    from test_moments import Records, full, totals
 
     producer = Records()
     monkeypatch.setattr(workers, "Producer", lambda *given, **options: producer)
@@ -340,5 +340,7 @@ def test_moments_of_steps_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch)
     rows = np.concatenate([expected([2], 1, 1), expected([3, 40, 5], 2, 1)]).astype(np.float64)
     np.testing.assert_allclose(full(found["a", None]), rows.T @ rows)
     assert found["a", None]["requests"].values.tolist() == [1]
+    (total,) = totals(found["a", None]).values()
+    assert total == ("x", 1, len(rows), rows.sum(0).tolist())
     rows = expected([7, 8], 4, 2).astype(np.float64)
     np.testing.assert_allclose(full(found["b", "tenant=b"]), rows.T @ rows)

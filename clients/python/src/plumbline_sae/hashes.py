@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -31,15 +33,20 @@ def record_hash(producer: int, batch: int) -> int:
     return mix(mix(producer & _MASK) ^ batch)
 
 
-def row_hashes(record: int, rows: int) -> npt.NDArray[np.int64]:
-    """Returns the hashes of rows 0 to `rows` - 1 of a batch, signed."""
+def mixed(values: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """Returns SplitMix64's mixtures of 64-bit numbers, signed or not, as signed ones."""
     with np.errstate(over="ignore"):
-        z = (np.arange(rows, dtype=np.uint64) ^ np.uint64(mix(record))) + np.uint64(_GOLDEN)
+        z = values.astype(np.uint64) + np.uint64(_GOLDEN)
         z = (z ^ (z >> np.uint64(30))) * np.uint64(_FIRST)
         z = (z ^ (z >> np.uint64(27))) * np.uint64(_SECOND)
         z = z ^ (z >> np.uint64(31))
     hashes: npt.NDArray[np.int64] = z.view(np.int64)
     return hashes
+
+
+def row_hashes(record: int, rows: int) -> npt.NDArray[np.int64]:
+    """Returns the hashes of rows 0 to `rows` - 1 of a batch, signed."""
+    return mixed(np.arange(rows, dtype=np.uint64) ^ np.uint64(mix(record)))
 
 
 def request_hash(name: str) -> int:

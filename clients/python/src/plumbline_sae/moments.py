@@ -24,6 +24,7 @@ from .producer import Producer
 from .rows import Kept, Rows
 from .settings import Accumulation
 from .tensors import encode, tensor_of
+from .totals import most_totals, total_bytes
 
 _LOG = logging.getLogger(__name__)
 _HEADER_ALLOWANCE = 65_536
@@ -56,7 +57,7 @@ class MomentAccumulator:
     What is open when the process ends is sent then. A process that was forked from the one that made the accumulator
     drops what it is given, and says so: the open panes are the other process's to send.
 
-    Size: 8 d² bytes a site, open pane and origin, and `sample_rows` rows. Thread-safe.
+    Size: 8 d² bytes a site, open pane and origin, `sample_rows` rows, and at most 2 MiB of totals. Thread-safe.
 
     Args:
         producer: where records go; its `message.max.bytes` and `max_buffered_bytes` must hold one.
@@ -136,7 +137,8 @@ class MomentAccumulator:
         try:
             rows = Rows.of(activations, targets, token_ids, special)
             missing = Missing.of_request(tokens_served, rows.given, cached)
-            if not self._take(site, request, rows, timestamp_ms, headers):
+            names = {request_hash(request): request} if request else {}
+            if not self._take(site, names, rows, timestamp_ms, headers):
                 return False
             self._producer.count_missing(site, missing)
             return True
@@ -159,8 +161,8 @@ class MomentAccumulator:
     ) -> bool:
         """Adds the rows of several requests that a server computed in one step; never raises.
 
-        They are one batch: products are of 128 rows, whosever they are, and of each request nothing is kept but its
-        hash beside its sampled rows. In a pane a request counts once, however many steps it has rows in.
+        They are one batch: products are of 128 rows, whosever they are. In a pane a request counts once, however many
+        steps it has rows in.
 
             moments.send_step("residual.5", ["a", "b"], [0, 0, 0, 1], rows)  # three rows of a, one of b
 
@@ -184,7 +186,7 @@ class MomentAccumulator:
                 raise ValueError(f"index: expected numbers of {len(requests)} requests, one a row")
             hashes = np.array([request_hash(name) for name in requests], dtype=np.int64)
             rows = Rows.of(activations, targets, token_ids, special, hashes[owners])
-            return self._take(site, "", rows, timestamp_ms, headers)
+            return self._take(site, dict(zip(hashes.tolist(), requests, strict=True)), rows, timestamp_ms, headers)
         except Exception as error:
             self._producer.count_refused(site, f"{len(requests)} requests of a step", error)
             return False
@@ -232,17 +234,24 @@ class MomentAccumulator:
         self.close()
 
     def _take(
-        self, site: str, request: str, rows: Rows, timestamp_ms: int | None, headers: Mapping[str, str] | None
+        self,
+        site: str,
+        names: Mapping[int, str],
+        rows: Rows,
+        timestamp_ms: int | None,
+        headers: Mapping[str, str] | None,
     ) -> bool:
         if self._forked:
-            self.count_dropped(site, request, rows.activations.shape[0], left_behind("accumulator"))
+            self.count_dropped(
+                site, next(iter(names.values()), ""), rows.activations.shape[0], left_behind("accumulator")
+            )
             return False
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         with self._lock:
-            self._add(site, request, rows, event_time, _origin(headers))
+            self._add(site, names, rows, event_time, _origin(headers))
         return True
 
-    def _add(self, site: str, request: str, rows: Rows, event_time: int, origin: _Origin) -> None:
+    def _add(self, site: str, names: Mapping[int, str], rows: Rows, event_time: int, origin: _Origin) -> None:
         how = self._sites.get(site)
         if how is None:
             raise ValueError(f"is not among the sites that are added up, {sorted(self._sites)}")
@@ -255,7 +264,7 @@ class MomentAccumulator:
             self._require_room(kept.width, how, rows)
             pane = Pane(start, how, kept.width)
         try:
-            pane.add(kept, request, record_hash(self._number, self._batches), event_time)
+            pane.add(kept, names, record_hash(self._number, self._batches), event_time)
         finally:
             if pane.is_damaged and self._panes.pop(here, None) is not None:
                 self._give_up(here, pane, "a batch could not be summed to its end")
@@ -270,6 +279,7 @@ class MomentAccumulator:
 
     def _require_room(self, width: int, how: Accumulation, rows: Rows) -> None:
         size = (4 if how.f32 else 8) * (width * (width + 1) // 2 + width) + how.sample_rows * rows.row_bytes
+        size += most_totals(width, how.request_totals) * total_bytes(width)
         self._producer.require_room(size + _HEADER_ALLOWANCE)
 
     def _require_widths(self, site: str, widths: tuple[int, int | None]) -> None:

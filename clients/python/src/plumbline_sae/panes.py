@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .hashes import request_hash, row_hashes, signed
+from .hashes import row_hashes, signed
 from .rows import Kept, concatenated, copy, home_of, host_rows, on_host, zeros
 from .settings import Accumulation
 from .tensors import Array, Tensor, tensor_of
+from .totals import OpenTotals
 
 BLOCK_ROWS = 128
 """Rows whose products are summed in float32 before they are added in float64."""
@@ -42,13 +44,15 @@ class Pane:
         self._touched = time.monotonic()
         # One set of sums for each device that rows came from.
         self._sums: dict[Any, tuple[Any, Any]] = {}
-        self._buffers: dict[Any, list[Any]] = {}
+        # Rows that wait, and the request of each.
+        self._buffers: dict[Any, list[tuple[Any, Array]]] = {}
         self._sample = _Sample(how.sample_rows)
+        self._totals = OpenTotals(how.request_totals, width)
 
     @property
     def bytes(self) -> int:
-        """Returns the bytes of the sums and of the sample."""
-        return len(self._sums) * 8 * self._width * (self._width + 1) + self._sample.bytes
+        """Returns the bytes of the sums, of the sample and of the totals."""
+        return len(self._sums) * 8 * self._width * (self._width + 1) + self._sample.bytes + self._totals.bytes
 
     @property
     def rows_read(self) -> int:
@@ -60,12 +64,21 @@ class Pane:
         over = now_ms >= self._start + self._how.pane_ms
         return over and (time.monotonic() - self._touched) * 1000 >= linger_ms
 
-    def add(self, kept: Kept, request: str, record: int, event_time: int) -> None:
-        """Adds a batch: of the requests that its rows name, else of the one that is named here."""
-        entering = self._sample.entering(kept, request, record, event_time)
+    def add(self, kept: Kept, names: Mapping[int, str], record: int, event_time: int) -> None:
+        """Adds a batch.
+
+        Args:
+            names: of requests by their hashes: several where the rows name their requests, else one, or none where the
+                batch is its own request.
+            record: the hash of the batch.
+        """
         count = int(kept.wide.shape[0])
+        requests = kept.requests
+        if requests is None:
+            requests = np.full(count, next(iter(names), signed(record)), dtype=np.int64)
+        entering = self._sample.entering(kept, requests, record, event_time)
         if count:
-            self._sum(kept.wide)
+            self._sum(kept.wide, requests)
         # From here on nothing fails, so that a batch is in all of the numbers or in none.
         if entering is not None:
             self._sample.take(entering)
@@ -76,44 +89,47 @@ class Pane:
         if count == 0:
             return
         self.rows += count
-        if kept.requests is None:
-            self._requests += 1
-        else:
-            known = len(self._named)
-            self._named.update(np.unique(kept.requests).tolist())
-            self._requests += len(self._named) - known
+        fresh = np.unique(requests).tolist()
+        if kept.requests is not None:
+            fresh = [request for request in fresh if request not in self._named]
+            self._named.update(fresh)
+        self._requests += len(fresh)
+        self._totals.count(fresh, names)
         self._largest_norm = max(self._largest_norm, float(kept.norms.max()))
 
-    def _sum(self, wide: Any) -> None:
+    def _sum(self, wide: Any, requests: Array) -> None:
         """Adds rows in blocks of 128; what is left over waits for the next ones, so that small batches cost no more."""
         home = home_of(wide)
         waiting = self._buffers.setdefault(home, [])
-        if sum(part.shape[0] for part in waiting) + wide.shape[0] < BLOCK_ROWS:
-            waiting.append(copy(wide))  # the caller may overwrite its rows
+        if sum(len(part) for _, part in waiting) + len(requests) < BLOCK_ROWS:
+            waiting.append((copy(wide), requests))  # the caller may overwrite its rows
             return
-        rows = concatenated([*waiting, wide])
-        whole = rows.shape[0] - rows.shape[0] % BLOCK_ROWS
-        left_over = [copy(rows[whole:])] if whole < rows.shape[0] else []
+        rows = concatenated([*(part for part, _ in waiting), wide])
+        owners = np.concatenate([*(part for _, part in waiting), requests])
+        whole = len(owners) - len(owners) % BLOCK_ROWS
+        left_over = [(copy(rows[whole:]), owners[whole:])] if whole < len(owners) else []
         self.is_damaged = True
         for first in range(0, whole, BLOCK_ROWS):
-            self._block(home, rows[first : first + BLOCK_ROWS])
+            self._block(home, rows[first : first + BLOCK_ROWS], owners[first : first + BLOCK_ROWS])
         self._buffers[home] = left_over
         self.is_damaged = False
 
-    def _block(self, home: Any, rows: Any) -> None:
+    def _block(self, home: Any, rows: Any, requests: Array) -> None:
         if home not in self._sums:
-            self._sums[home] = zeros(rows, self._width)
+            self._sums[home] = zeros(rows, self._width), zeros(rows, self._width, self._width)
         total, moment = self._sums[home]
         total += rows.sum(0, dtype=total.dtype)
         for first in range(0, self._width, _STRIP):
             end = min(first + _STRIP, self._width)
             moment[first:end, :end] += rows[:, first:end].T @ rows[:, :end]
+        self._totals.add(home, rows, requests)
 
     def tensors(self) -> dict[str, Tensor]:
         """Returns the record's tensors."""
         for home, waiting in self._buffers.items():
             if waiting:
-                self._block(home, concatenated(waiting))
+                rows = concatenated([part for part, _ in waiting])
+                self._block(home, rows, np.concatenate([part for _, part in waiting]))
         self._buffers = {}
         total = np.zeros(self._width)
         moment = np.zeros(self._width * (self._width + 1) // 2)
@@ -139,6 +155,7 @@ class Pane:
             tensors["mask_norm"] = Tensor("F64", np.array([mask.norm]))
         if self.rows:
             tensors.update(self._sample.tensors())
+            tensors.update(self._totals.tensors())
         return tensors
 
 
@@ -167,21 +184,16 @@ class _Sample:
     def bytes(self) -> int:
         return sum(tensor.nbytes for part in self._rows for tensor in part)
 
-    def entering(self, kept: Kept, request: str, record: int, event_time: int) -> _Entering | None:
+    def entering(self, kept: Kept, requests: Array, record: int, event_time: int) -> _Entering | None:
         """Returns copies of the rows that enter the sample, and leaves the sample as it is."""
         hashes = row_hashes(record, int(kept.wide.shape[0]))
         entering = np.flatnonzero(hashes < self._threshold)
         if len(entering) == 0:
             return None
-        if kept.requests is None:
-            group = request_hash(request) if request else signed(record)
-            groups: Array = np.full(len(entering), group, dtype=np.int64)
-        else:
-            groups = kept.requests[entering]
         tensors = [kept.activations] if kept.targets is None else [kept.activations, kept.targets]
         return _Entering(
             hashes[entering],
-            groups,
+            requests[entering],
             np.full(len(entering), event_time, dtype=np.int64),
             [host_rows(values, entering) for values in tensors],
         )

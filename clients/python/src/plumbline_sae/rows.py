@@ -79,6 +79,9 @@ def _bytes_of_a_value(values: Any) -> int:
 
 
 def take(values: Any, rows: Array) -> Any:
+    """Returns some of the rows, in this order."""
+    if isinstance(values, np.ndarray):
+        return values[rows]
     if isinstance(values, Tensor):
         return values.with_values(values.values[rows])
     import torch
@@ -146,7 +149,7 @@ class Kept:
         return cls(
             take(rows.activations, keep),
             None if rows.targets is None else take(rows.targets, keep),
-            wide[keep] if isinstance(wide, np.ndarray) else take(wide, keep),
+            take(wide, keep),
             norms[keep],
             by_token,
             int(masked.sum()) - by_token,
@@ -193,14 +196,45 @@ def concatenated(parts: list[Any]) -> Any:
     return torch.cat(parts)
 
 
-def zeros(rows: Any, width: int) -> tuple[Any, Any]:
-    """Returns a vector and a matrix of zeros in float64, where the rows are."""
+def zeros(rows: Any, *shape: int) -> Any:
+    """Returns zeros in float64, where the rows are."""
     if isinstance(rows, np.ndarray):
-        return np.zeros(width), np.zeros((width, width))
+        return np.zeros(shape)
     import torch
 
-    options = {"dtype": torch.float64, "device": rows.device}
-    return torch.zeros(width, **options), torch.zeros((width, width), **options)
+    return torch.zeros(shape, dtype=torch.float64, device=rows.device)
+
+
+def clear(sums: Any, slots: Array) -> None:
+    """Makes some sums zero."""
+    if isinstance(sums, np.ndarray):
+        sums[slots] = 0.0
+        return
+    import torch
+
+    sums.index_fill_(0, torch.from_numpy(slots).to(sums.device), 0.0)
+
+
+def add_rows(sums: Any, slots: Array, rows: Any) -> None:
+    """Adds each row to the sum in its slot, in float64.
+
+    On the host sum by sum, and at once where a sum gets one row: `numpy.add.reduceat` takes three times as long, and
+    `numpy.add.at` twenty.
+    """
+    if isinstance(rows, np.ndarray):
+        order = np.argsort(slots, kind="stable")
+        starts = np.flatnonzero(np.diff(slots[order], prepend=-1))
+        ends = np.append(starts[1:], len(order))
+        several = ends - starts > 1
+        alone = order[starts[~several]]
+        sums[slots[alone]] += rows[alone]
+        for start, end in zip(starts[several].tolist(), ends[several].tolist(), strict=True):
+            part = order[start:end]
+            sums[slots[part[0]]] += rows[part].sum(0, dtype=np.float64)
+        return
+    import torch
+
+    sums.index_add_(0, torch.from_numpy(slots).to(rows.device), rows.to(sums.dtype))
 
 
 def on_host(values: Any) -> Array:

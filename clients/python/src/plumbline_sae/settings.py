@@ -46,13 +46,18 @@ class Accumulation:
         sample_rows: raw rows that travel with a moment, at most; the service's own `sample.rows` is 4,096.
         mask: the site's mask.
         f32: whether the moment travels as float32, half as long; its error bound travels with it.
+        request_totals: requests whose names and sums travel with a moment, so that they are scored, at most; never
+            more than 1,024, or than take 1 MiB. 0 sends none.
     """
 
     pane_ms: int
     sample_rows: int = 4_096
     mask: Mask = field(default_factory=Mask)
     f32: bool = False
+    request_totals: int = 1_024
 
     def __post_init__(self) -> None:
         if self.pane_ms < 1 or self.sample_rows < 1:
             raise ValueError(f"pane_ms = {self.pane_ms}, sample_rows = {self.sample_rows}: expected at least 1")
+        if self.request_totals < 0:
+            raise ValueError(f"request_totals = {self.request_totals}: expected at least 0")

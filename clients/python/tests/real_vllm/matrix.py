@@ -166,9 +166,10 @@ def check_moments(case: Case, oracle: Oracle, served: dict[str, list[int]], boot
             continue
         site = dict(message.headers())["site"].decode()
         tensors = decode(message.value())
-        total = totals.setdefault(site, {"rows": 0, "requests": 0, "moment": 0.0, "bytes": 0})
+        total = totals.setdefault(site, {"rows": 0, "requests": 0, "totalled": 0, "moment": 0.0, "bytes": 0})
         total["rows"] += int(tensors["rows"].values[0])
         total["requests"] += int(tensors["requests"].values[0])
+        total["totalled"] += int(tensors["total_counts"].values[:, 1].sum())
         total["moment"] = total["moment"] + tensors["moment"].values
         total["bytes"] += len(message.value())
     worst = 0.0
@@ -182,6 +183,7 @@ def check_moments(case: Case, oracle: Oracle, served: dict[str, list[int]], boot
         if lost == 0:
             worst = max(worst, float(np.linalg.norm(total["moment"] - wanted) / np.linalg.norm(wanted)))
         assert total["requests"] == len(served), total["requests"]
+        assert total["totalled"] == total["rows"], total["totalled"]
     assert worst <= case.limit
     first = next(iter(totals.values()))
     return f"{first['requests']} requests, {first['rows']} rows a site in {first['bytes']} bytes, worst {worst:.1e}"

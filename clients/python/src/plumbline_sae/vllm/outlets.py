@@ -222,4 +222,4 @@ def _chosen(values: Any, rows: Array) -> Any:
     """Returns rows of a step, wherever it is; a step whose rows are all taken is not copied."""
     if len(rows) == len(values) and np.array_equal(rows, np.arange(len(rows))):
         return values
-    return values[rows] if isinstance(values, np.ndarray) else take(values, rows)
+    return take(values, rows)

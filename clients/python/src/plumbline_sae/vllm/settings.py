@@ -53,11 +53,13 @@ class Moments:
         pane_ms: length of a pane.
         sample_rows: raw rows that travel with a moment, at most.
         f32: whether a moment travels as float32.
+        request_totals: requests whose names and sums travel with a moment, at most; 0 sends none.
     """
 
     pane_ms: int
     sample_rows: int = 4_096
     f32: bool = False
+    request_totals: int = 1_024
 
 
 @dataclass(frozen=True)
@@ -160,7 +162,8 @@ class Settings:
             return {}
         how = self.moments
         return {
-            name: Accumulation(how.pane_ms, how.sample_rows, site.mask, how.f32) for name, site in self.sites.items()
+            name: Accumulation(how.pane_ms, how.sample_rows, site.mask, how.f32, how.request_totals)
+            for name, site in self.sites.items()
         }
 
     def _places(self) -> list[Place]:
@@ -279,7 +282,8 @@ def _mask(found: Any) -> Mask:
 
 def _moments(found: Any) -> Moments:
     moments = _built("moments", Moments, found)
-    Accumulation(moments.pane_ms, moments.sample_rows)  # refuses what no pane can be
+    # Refuses what no pane can be.
+    Accumulation(moments.pane_ms, moments.sample_rows, request_totals=moments.request_totals)
     return moments
 
 

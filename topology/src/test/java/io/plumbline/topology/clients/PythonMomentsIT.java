@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 
 import io.plumbline.fixtures.EmbeddedBroker;
+import io.plumbline.geometry.Statistic;
 import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
@@ -12,6 +13,7 @@ import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WorstRequest;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.file.Files;
@@ -28,22 +30,24 @@ class PythonMomentsIT {
 
     private static final long T0 = 1_700_000_000_000L;
 
-    /** Sends a window by two accumulators and a producer of rows; rows of the next one close it. */
+    /** Sends a window by two accumulators and a producer of rows, and the next one, of the same rows, as rows alone. */
     private static final String SEND = """
             import sys
             import numpy as np
             from plumbline_sae import Accumulation, MomentAccumulator, Producer
-            g, site, start = np.random.default_rng(7), sys.argv[2], int(sys.argv[3])
+            site, start = sys.argv[2], int(sys.argv[3])
             scale = np.array([3, 2.5, 2, 1.5, .12, .1, .08, .06])
             def rows(i):
-                return (g.standard_normal((8, 8)) * scale).astype(["float16", "float32", "float64"][i % 3])
+                return (np.random.default_rng(i).standard_normal((8, 8)) * scale).astype(["float16", "float32", "float64"][i % 3])
             with Producer({"bootstrap.servers": sys.argv[1], "message.max.bytes": 4_000_000}) as producer:
                 how = {site: Accumulation(pane_ms=5_000, sample_rows=64)}
                 with MomentAccumulator(producer, how) as first, MomentAccumulator(producer, how) as second:
                     for i in range(20):
                         assert (first, second, producer)[i % 3].send(
                             site, f"request-{i}", rows(i), timestamp_ms=start + 500 * i), producer.stats
-                producer.send(site, "next", rows(1), timestamp_ms=start + 10_000)
+                for i in range(20):
+                    producer.send(site, f"request-{i}", rows(i), timestamp_ms=start + 10_000 + 500 * i)
+                producer.send(site, "next", rows(1), timestamp_ms=start + 20_000)
                 assert producer.flush(60) == 0
                 assert producer.stats.refused == producer.stats.dropped_rows == 0, producer.stats
             """;
@@ -101,20 +105,43 @@ class PythonMomentsIT {
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 Python.Run sent = python.run("-c", SEND, broker.bootstrapServers(), WatchedFolder.SITE, T0);
                 assertEquals(0, sent.exitCode(), sent.out() + sent.err());
-                WindowReport report = firstReport(client, config);
+                List<WindowReport> reports = reports(client, config, 2);
+                WindowReport report = reports.get(0);
                 assertEquals(T0, report.header().windowStartMs());
                 assertEquals(160, report.geometry().rows());
                 assertEquals(Verdict.ALIGNED, report.judged().verdict());
+                requireSameScores(reports.get(1), report);
                 assertNull(runtime.awaitFailure(0, TimeUnit.SECONDS));
             }
             assertEquals(List.of(), client.readAll(config.topics().deadLetters()));
         }
     }
 
+    private static void requireSameScores(WindowReport ofRows, WindowReport found) {
+        assertEquals(0, ofRows.counts().momentRecords());
+        assertEquals(4, found.counts().momentRecords());
+        assertEquals(20, ofRows.counts().requestsScored());
+        assertEquals(20, found.counts().requestsScored());
+        for (Statistic statistic : List.of(Statistic.REQUEST_SHIFT, Statistic.WORST_REQUEST)) {
+            double expected = ofRows.geometry().value(statistic).orElseThrow();
+            assertEquals(expected, found.geometry().value(statistic).orElseThrow(), 1e-5 * expected);
+        }
+        assertEquals(names(ofRows), names(found));
+    }
+
+    private static List<String> names(WindowReport report) {
+        return report.listed(Sections.WORST_REQUESTS).stream()
+                .map(WorstRequest::request)
+                .toList();
+    }
+
     private static WindowReport firstReport(BrokerClient client, MonitorConfig config) throws Exception {
-        return client.await(config.topics().windowReports(), reports -> !reports.isEmpty()).stream()
+        return reports(client, config, 1).get(0);
+    }
+
+    private static List<WindowReport> reports(BrokerClient client, MonitorConfig config, int count) throws Exception {
+        return client.await(config.topics().windowReports(), reports -> reports.size() >= count).stream()
                 .map(record -> Json.read(record.value(), WindowReport.class))
-                .findFirst()
-                .orElseThrow();
+                .toList();
     }
 }
