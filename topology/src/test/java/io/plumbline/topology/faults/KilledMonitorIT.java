@@ -49,11 +49,6 @@ class KilledMonitorIT {
     }
 
     @Test
-    void aRestoreCutOffIsDoneAgain() throws Exception {
-        scenarios.whileRestoring(MonitorSetup.of("memory", "kept", 2, "classic"));
-    }
-
-    @Test
     void tasksOnTheMoveLoseNothing() throws Exception {
         scenarios.whileRebalancing(MonitorSetup.of("rocksdb", "wiped", 1, "streams"));
     }
@@ -61,10 +56,5 @@ class KilledMonitorIT {
     @Test
     void aStandbyTakesOverWithLittleToRead() throws Exception {
         scenarios.standbyPromoted(MonitorSetup.of("memory", "wiped", 2, "classic"));
-    }
-
-    @Test
-    void aThreadGivenUpByItsGroupHarmsNoneThatTookOver() throws Exception {
-        scenarios.threadGivenUp(MonitorSetup.of("memory", "kept", 2, "classic"));
     }
 }

@@ -30,7 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BacklogIT {
 
     private static final long T0 = 1_700_000_000_000L / 10_000 * 10_000;
-    private static final int PANES = 100;
+    private static final int PANES = 50;
     private static final int WAITING = 20;
     private static final List<String> SITES = List.of("a", "b");
 
