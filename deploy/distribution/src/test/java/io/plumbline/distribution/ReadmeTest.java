@@ -56,7 +56,7 @@ class ReadmeTest {
         String readme = Markdown.read(README).text();
         String step = readme.substring(readme.indexOf("**2. "), readme.indexOf("**3. "));
         assertTrue(step.contains("Recording(\"monday.safetensors\")"), step);
-        assertTrue(step.contains("--activations monday.safetensors "), step);
+        assertTrue(step.contains("--activations monday-*.safetensors "), step);
     }
 
     @Test
