@@ -73,38 +73,19 @@ public final class ConfigCheck {
          * missing.
          */
         public List<String> calibration() {
+            SiteSettings.Alarms alarms = settings.alarms();
             List<String> lines = new ArrayList<>();
             Baseline known = baseline;
             if (known != null) {
-                addLines(
-                        lines,
-                        known,
-                        "",
-                        settings.alarms().triggers(),
-                        settings.alarms().threshold());
-                addLines(
-                        lines,
-                        known,
-                        ", warn",
-                        settings.alarms().warn(),
-                        settings.alarms().warnThreshold());
-                if (settings.alarms().threshold().isCalibrated()) {
-                    known.otherSizes(
-                                    settings.explained().rank(),
-                                    settings.alarms().minimumRows())
+                addLines(lines, known, "", alarms.triggers(), alarms.threshold());
+                addLines(lines, known, ", warn", alarms.warn(), alarms.warnThreshold());
+                if (alarms.threshold().isCalibrated()) {
+                    known.otherSizes(settings.explained().rank(), alarms.minimumRows())
                             .ifPresent(lines::add);
                 }
-                addNeeded(
-                        lines,
-                        "trigger",
-                        settings.alarms().triggers(),
-                        settings.alarms().threshold());
-                addNeeded(
-                        lines,
-                        "warn",
-                        settings.alarms().warn(),
-                        settings.alarms().warnThreshold());
-                addSequential(lines, known.requests(), settings.alarms().sequential());
+                addNeeded(lines, "trigger", alarms.triggers(), alarms.threshold());
+                addNeeded(lines, "warn", alarms.warn(), alarms.warnThreshold());
+                addSequential(lines, known.requests(), alarms.sequential());
             }
             return lines;
         }
@@ -333,11 +314,12 @@ public final class ConfigCheck {
 
     private static @Nullable Explainer explainer(
             SiteSettings settings, SharedExplainers explainers, @Nullable Baseline baseline, List<String> problems) {
-        if (!settings.explained().hasExplainer()) {
+        SiteSettings.Explained explained = settings.explained();
+        if (!explained.hasExplainer()) {
             return given(settings, baseline, problems);
         }
-        if (!Files.exists(settings.explained().explainer())) {
-            problems.add("explainer: no folder " + settings.explained().explainer());
+        if (!Files.exists(explained.explainer())) {
+            problems.add("explainer: no folder " + explained.explainer());
             return null;
         }
         try {
@@ -362,15 +344,15 @@ public final class ConfigCheck {
     }
 
     private static @Nullable Baseline baseline(SiteSettings settings, List<String> problems) {
-        if (!Files.isRegularFile(settings.explained().baseline())) {
-            problems.add("baseline: no file %s; `plumbline baseline` writes one"
-                    .formatted(settings.explained().baseline()));
+        SiteSettings.Explained explained = settings.explained();
+        if (!Files.isRegularFile(explained.baseline())) {
+            problems.add("baseline: no file %s; `plumbline baseline` writes one".formatted(explained.baseline()));
             return null;
         }
         try {
-            return Baseline.read(settings.explained().baseline());
+            return Baseline.read(explained.baseline());
         } catch (IOException | IllegalArgumentException broken) {
-            problems.add("baseline: %s: %s".formatted(settings.explained().baseline(), broken.getMessage()));
+            problems.add("baseline: %s: %s".formatted(explained.baseline(), broken.getMessage()));
             return null;
         }
     }
@@ -380,23 +362,21 @@ public final class ConfigCheck {
             @Nullable AdaptationSettings adaptation,
             Explainer explainer,
             List<String> problems) {
+        SiteSettings.Explained explained = settings.explained();
         int width = explainer.targetWidth();
-        if (settings.explained().rank() >= width) {
+        if (explained.rank() >= width) {
             problems.add(
                     ("rank = %d: expected less than %d, the width the explainer writes: the gap of whole spaces is 0; "
                                     + "%d is usual")
-                            .formatted(settings.explained().rank(), width, UsualRank.of(width)));
+                            .formatted(explained.rank(), width, UsualRank.of(width)));
             return;
         }
-        double largest = Math.sqrt(2.0
-                * Math.min(
-                        settings.explained().rank(),
-                        width - settings.explained().rank()));
+        double largest = Math.sqrt(2.0 * Math.min(explained.rank(), width - explained.rank()));
         if (settings.alarms().threshold() instanceof Threshold.Fixed fixed
                 && settings.alarms().triggers().stream().anyMatch(DriftJudge::isGap)
                 && fixed.value() >= largest) {
             problems.add("threshold = %s: expected less than %.4g, the largest gap of rank %d in %d dimensions"
-                    .formatted(fixed.value(), largest, settings.explained().rank(), width));
+                    .formatted(fixed.value(), largest, explained.rank(), width));
         }
         if (adaptation != null
                 && adaptation.profile() instanceof AdaptationProfile.Paper paper
@@ -447,6 +427,7 @@ public final class ConfigCheck {
 
     private static void checkBelongTogether(
             SiteSettings settings, Explainer explainer, Baseline baseline, List<String> problems) {
+        SiteSettings.Explained explained = settings.explained();
         if (baseline.dimension() != explainer.targetWidth()) {
             problems.add("baseline: of dimension %d, but the explainer writes %d"
                     .formatted(baseline.dimension(), explainer.targetWidth()));
@@ -454,7 +435,7 @@ public final class ConfigCheck {
             problems.add("baseline: made with decoder %s, but %s holds %s; run `plumbline baseline` again"
                     .formatted(
                             baseline.explainerSha256(),
-                            settings.explained().explainer(),
+                            explained.explainer(),
                             explainer.decoder().sha256()));
         }
         String otherFeatures = WatchedSite.otherFeatures(explainer, baseline);
@@ -469,45 +450,42 @@ public final class ConfigCheck {
         if (fewerEncodedRows != null) {
             problems.add(fewerEncodedRows);
         }
-        if (baseline.rowCount() < settings.explained().rank()) {
+        if (baseline.rowCount() < explained.rank()) {
             problems.add("baseline: %d rows do not span a subspace of rank %d"
-                    .formatted(baseline.rowCount(), settings.explained().rank()));
+                    .formatted(baseline.rowCount(), explained.rank()));
         }
     }
 
     /** Refuses what no window of any number of rows could be judged by. */
     private static void checkCalibration(SiteSettings settings, Baseline baseline, List<String> problems) {
-        List<Threshold> ofTriggers = new ArrayList<>(List.of(settings.alarms().threshold()));
-        Threshold clear = settings.alarms().clear();
+        SiteSettings.Alarms alarms = settings.alarms();
+        List<Threshold> ofTriggers = new ArrayList<>(List.of(alarms.threshold()));
+        Threshold clear = alarms.clear();
         if (clear != null) {
             ofTriggers.add(clear);
         }
         for (Threshold threshold : ofTriggers) {
-            checkCleanWindows(settings, baseline, settings.alarms().triggers(), threshold, problems);
+            checkCleanWindows(settings, baseline, alarms.triggers(), threshold, problems);
         }
-        SequentialRule sequential = settings.alarms().sequential();
+        SequentialRule sequential = alarms.sequential();
         if (sequential != null) {
             checkSequential(settings, baseline, sequential, problems);
         }
-        if (!settings.alarms().warn().isEmpty()) {
-            checkCleanWindows(
-                    settings,
-                    baseline,
-                    settings.alarms().warn(),
-                    settings.alarms().warnThreshold(),
-                    problems);
+        if (!alarms.warn().isEmpty()) {
+            checkCleanWindows(settings, baseline, alarms.warn(), alarms.warnThreshold(), problems);
         }
     }
 
     private static void checkSequential(
             SiteSettings settings, Baseline baseline, SequentialRule sequential, List<String> problems) {
+        SiteSettings.Explained explained = settings.explained();
         int least = SequentialDetector.ofRunLength(sequential.windowsPerAlarm()).leastClean();
         for (String statistic : sequential.statistics()) {
             if (statistic.equals(Statistic.REQUEST_SHIFT.label())) {
                 checkRequests(baseline.requests(), sequential, problems);
                 continue;
             }
-            int most = baseline.samplesOf(settings.explained().rank()).stream()
+            int most = baseline.samplesOf(explained.rank()).stream()
                     .mapToInt(sample -> sample.values(statistic).length)
                     .max()
                     .orElse(0);
@@ -519,10 +497,10 @@ public final class ConfigCheck {
                                 statistic,
                                 sequential.windowsPerAlarm(),
                                 least,
-                                settings.explained().rank(),
+                                explained.rank(),
                                 most,
                                 SequentialDetector.REACH,
-                                settings.explained().rank()));
+                                explained.rank()));
             }
         }
     }
@@ -547,6 +525,7 @@ public final class ConfigCheck {
             List<String> statistics,
             Threshold threshold,
             List<String> problems) {
+        SiteSettings.Explained explained = settings.explained();
         if (!threshold.isCalibrated()) {
             return;
         }
@@ -554,7 +533,7 @@ public final class ConfigCheck {
         int levels = 0;
         boolean mute = true;
         DriftJudge judge = judge(settings, baseline, statistics, threshold);
-        for (NullSample sample : baseline.samplesOf(settings.explained().rank())) {
+        for (NullSample sample : baseline.samplesOf(explained.rank())) {
             for (String statistic : statistics) {
                 mostWindows = Math.max(mostWindows, sample.values(statistic).length);
                 if (judge.level(statistic, sample) instanceof Level.Known known) {
@@ -580,15 +559,15 @@ public final class ConfigCheck {
                 .map(sample -> Integer.toString(sample.rank()))
                 .distinct()
                 .collect(Collectors.joining(", "));
-        boolean otherRank = baseline.samplesOf(settings.explained().rank()).isEmpty() && !others.isEmpty();
+        boolean otherRank = baseline.samplesOf(explained.rank()).isEmpty() && !others.isEmpty();
         problems.add("%s needs %d clean windows of rank %d, the baseline has %d%s; run `plumbline baseline --rank %d`%s"
                 .formatted(
                         asked,
                         leastWindows(threshold),
-                        settings.explained().rank(),
+                        explained.rank(),
                         mostWindows,
                         otherRank ? " and others of rank " + others : "",
-                        settings.explained().rank(),
+                        explained.rank(),
                         otherRank ? ", or set a rank it has" : " with more rows, or set a number"));
     }
 
