@@ -43,8 +43,10 @@ import org.jspecify.annotations.Nullable;
  * request_location                        [p]             F64
  * request_rows                            [1]             F64   mean number of rows of a request
  * request_scores                          [B]             F64   of its request means, cross-fitted, ascending
- * request_fvu_scores.N                    [F]             F64   their FVU of N rows, see {@link ErrorRanks}, ascending;
- *                                                               N = 2, 3, 4, 6, ...; may be missing
+ * request_fvu_scores.N                    [F]             F64   their FVU of N rows, ascending, see
+ *                                                               {@link RanksByRows}; N = 2, 3, 4, ...; may be missing
+ * request_evidence_scores.N               [F]             F64   their evidence in mean and FVU of N rows together,
+ *                                                               ascending; may be missing
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   one statistic in clean windows, NaN: undefined
  * feature_requests                        [2]             I64   G, sum n_g^2; these six may be missing
  * feature_active_rows                     [k]             I64   see {@link io.plumbline.features.FeatureActivity}

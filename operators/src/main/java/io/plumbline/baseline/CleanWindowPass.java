@@ -148,8 +148,7 @@ public final class CleanWindowPass {
     private static RequestScore score(CrossFit fit, long hash, int number, ActivationBatch request) {
         Double score = fit.scores().get(number);
         if (score != null) {
-            return new RequestScore(
-                    hash, null, request.rows(), score, fit.model().pValueOfMean(score));
+            return RequestScore.among(fit.model().means(), hash, null, request.rows(), score);
         }
         double[] sum = new double[fit.model().projection().components()];
         fit.model().projection().add(request.targetRows(), sum);
@@ -269,7 +268,7 @@ public final class CleanWindowPass {
                         .sorted(Comparator.comparingLong(RequestScore::request))
                         .limit(RequestTotals.DEFAULT_CAPACITY)
                         .toList();
-        return new WindowRequests(null, kept, model.scoreErrors(errors.requests()));
+        return WindowRequests.ofScored(model, kept, errors.requests());
     }
 
     /** Returns the reconstruction moment of all rows but these. */

@@ -2,9 +2,11 @@ package io.plumbline.baseline;
 
 import io.plumbline.baseline.RequestMeans.Mean;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,14 +53,32 @@ record CrossFit(RequestModel model, Map<Integer, Double> scores) {
             requests.subList(from, to)
                     .forEach(request -> scores.put(request.number(), without.score(request, usualRows)));
         }
-        RequestModel model = new RequestModel(
-                whole.basis(),
-                whole.location(),
-                usualRows,
-                ScoreRanks.of(scores.values().stream()
-                        .mapToDouble(Double::doubleValue)
-                        .toArray()),
-                ErrorRanks.of(requests.stream().map(Mean::fvu).toList()));
-        return new CrossFit(model, scores);
+        ScoreRanks means = ScoreRanks.of(
+                scores.values().stream().mapToDouble(Double::doubleValue).toArray());
+        RanksByRows reconstructions =
+                RanksByRows.of(requests.stream().map(Mean::fvu).toList());
+        RanksByRows both = reconstructions == null
+                ? null
+                : RanksByRows.of(requests.stream()
+                        .map(request -> both(
+                                means.pValueOfOwn(Objects.requireNonNull(scores.get(request.number()))),
+                                reconstructions,
+                                request))
+                        .toList());
+        return new CrossFit(
+                new RequestModel(whole.basis(), whole.location(), usualRows, means, reconstructions, both), scores);
+    }
+
+    /** Returns the evidence of a request's mean and of each cut of its rows, ranked among the other requests. */
+    private static double[] both(double pOfMean, RanksByRows reconstructions, Mean request) {
+        double[] both = new double[request.fvu().length];
+        Arrays.fill(both, Double.NaN);
+        for (RanksByRows.Step step : reconstructions.steps()) {
+            int cut = RanksByRows.ROWS.indexOf(step.rows());
+            if (cut < both.length && Double.isFinite(request.fvu()[cut])) {
+                both[cut] = RequestModel.evidenceOfBoth(pOfMean, step.ranks().pValueOfOwn(request.fvu()[cut]));
+            }
+        }
+        return both;
     }
 }

@@ -1,11 +1,14 @@
 package io.plumbline.baseline;
 
+import io.plumbline.geometry.Evidence;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.judgement.Amounts;
+import io.plumbline.judgement.Basis;
 import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.DriftState;
 import io.plumbline.judgement.Reading;
+import io.plumbline.judgement.RequestLevels;
 import io.plumbline.judgement.Threshold;
 import io.plumbline.judgement.Threshold.Level;
 import java.util.ArrayList;
@@ -14,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
@@ -26,11 +30,17 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Several statistics.</b> A window is above when any of them is above its level. Levels taken from clean windows
  * are of all statistics together, by the largest normal score (see {@link CleanScores}), so that the promise is that of
  * one statistic. A statistic that no clean window of the baseline has (request statistics of a baseline without
- * requests) is left out of it, and its reading says so; so is, for one window, a statistic of request totals that the
- * window does not have. One that cannot be judged otherwise makes the window undecided unless another is above. A
- * window is undecided, too, where no level from clean windows can be reached ({@link Statistic#reach}): it would be
- * aligned whatever came. A drifted site comes back by windows in which all are at or below their clear levels. The one
- * that decides is {@link #deciding}: its name and numbers are the verdict's.
+ * requests) is left out of it, and its reading says so; so is, for one window, a statistic of single requests that the
+ * window does not have, such as one whose requests have one row each. One that cannot be judged otherwise makes the
+ * window undecided unless another is above. A window is undecided, too, where no level from clean windows can be
+ * reached ({@link Statistic#reach}): it would be aligned whatever came. A drifted site comes back by windows in which
+ * all are at or below their clear levels. The one that decides is {@link #deciding}: its name and numbers are the
+ * verdict's.
+ *
+ * <p><b>Levels from requests.</b> Where {@code request_evidence} is among the statistics and the clean windows of a
+ * size are too few for the promise about false alarms, {@code request_evidence_by_ranks} speaks beside them, by a level
+ * that the baseline's requests keep the promise with ({@link RequestLevels}). Its {@link Basis} says so, and where both
+ * are above it decides.
  */
 public final class DriftJudge {
 
@@ -39,11 +49,11 @@ public final class DriftJudge {
 
     /**
      * The statistics that are judged as one where none is named and the threshold is taken from clean windows: the gap
-     * says what the explainer cannot follow, the reconstruction what that costs, and the reconstruction of single
-     * requests shows the first foreign ones.
+     * says what the explainer cannot follow, the reconstruction what that costs, and single requests that are odd in
+     * place and reconstruction show the first foreign ones.
      */
     public static final List<String> DEFAULT_TRIGGERS =
-            List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label(), Statistic.REQUEST_FVU.label());
+            List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label(), Statistic.REQUEST_EVIDENCE.label());
 
     /** The statistics to name instead of {@link #DEFAULT_TRIGGERS} where too few rows are encoded. */
     public static final List<String> TRIGGERS_WITHOUT_CODES = List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label());
@@ -62,6 +72,7 @@ public final class DriftJudge {
     private final Threshold clear;
     private final DriftPolicy policy;
     private final int minimumRows;
+    private final @Nullable RequestLevels requestLevels;
     private final Map<Integer, Map<String, Levels>> levelsOfRank = new ConcurrentHashMap<>();
 
     /**
@@ -88,6 +99,13 @@ public final class DriftJudge {
         this.clear = clear;
         this.policy = policy;
         this.minimumRows = minimumRows;
+        RequestModel requests = baseline.requests();
+        this.requestLevels = threshold instanceof Threshold.FalseAlarms promise
+                        && statistics.contains(Statistic.REQUEST_EVIDENCE.label())
+                        && requests != null
+                        && requests.requestsInEvidence() > 0
+                ? new RequestLevels(promise, requests.requestsInEvidence(), Evidence.EXPONENT_OF_BOTH)
+                : null;
     }
 
     /**
@@ -153,8 +171,57 @@ public final class DriftJudge {
                 readings.add(reading(statistic, known, window));
             }
         }
+        if (requestLevels != null && readings.stream().anyMatch(DriftJudge::lacksPromise)) {
+            readings.add(byRequests(requestLevels, window));
+        }
         return threshold.isCalibrated() && isMute(readings, window) ? undecided(readings, window) : readings;
     }
+
+    /** Returns whether the clean windows behind a level do not keep what was asked for. */
+    private static boolean lacksPromise(Reading reading) {
+        Basis basis = reading.basis();
+        return !reading.leftOut() && (basis == null || !basis.isKept());
+    }
+
+    private static Reading byRequests(RequestLevels levels, GapAssessment window) {
+        String statistic = Statistic.REQUEST_EVIDENCE_BY_RANKS.label();
+        OptionalDouble value = window.value(Statistic.REQUEST_EVIDENCE_BY_RANKS);
+        OptionalDouble requests = window.value(Statistic.REQUESTS_IN_EVIDENCE);
+        if (value.isEmpty() || requests.isEmpty()) {
+            return leftOut(statistic, window, undefined(statistic, window) + "; it is left out of this window");
+        }
+        Level level = levels.level(Math.round(requests.getAsDouble()));
+        return level instanceof Level.Unknown unknown
+                ? leftOut(statistic, window, unknown.reason() + "; it is left out of this window")
+                : new Reading(statistic, value.getAsDouble(), null, level, level, null, false);
+    }
+
+    /**
+     * Returns the level that the baseline's requests give windows as large as the clean windows of a size; empty where
+     * those of the size keep the promise, or requests cannot.
+     */
+    public Optional<ByRequests> byRequests(NullSample size) {
+        RequestModel model = baseline.requests();
+        boolean lacks = statistics.stream()
+                .map(statistic -> level(statistic, size))
+                .anyMatch(level -> level instanceof Level.Known known
+                        && known.basis() != null
+                        && !known.basis().isKept());
+        if (requestLevels == null || model == null || !lacks) {
+            return Optional.empty();
+        }
+        long requests = Math.max(1, Math.round(size.meanRows() / model.usualRows()));
+        return requestLevels.level(requests) instanceof Level.Known known
+                ? Optional.of(new ByRequests(requests, known))
+                : Optional.empty();
+    }
+
+    /**
+     * A level from the baseline's requests.
+     *
+     * @param requests of a window
+     */
+    public record ByRequests(long requests, Level.Known level) {}
 
     /** Returns whether no value of a statistic that makes sense is above a level, at the rank of the windows. */
     public boolean isOutOfReach(String statistic, double level, int rank) {
@@ -217,27 +284,30 @@ public final class DriftJudge {
     }
 
     /**
-     * Returns whether the window came without totals of its requests for this baseline, as where it was open when the
-     * baseline changed, or the rest of the model gave no answer: neither says anything about the window.
+     * Returns whether the window came without what scores its requests (their totals for this baseline, as where it was
+     * open when the baseline changed; rows that vary), or the rest of the model gave no answer: none of these says
+     * anything about the window.
      */
     private static boolean lacksSource(String statistic, GapAssessment window) {
         return window.statistic(statistic).isEmpty()
                 && Statistic.find(statistic)
-                        .filter(one ->
-                                one.source() == Statistic.Source.REQUESTS || one.source() == Statistic.Source.HEAD)
+                        .filter(one -> one.scoresRequests() || one.source() == Statistic.Source.HEAD)
                         .isPresent();
     }
 
     /**
      * Returns the reading that decides: one above its level before one that cannot be judged, that before the others,
      * and among those the one with the largest score (of a drifted site: one above what it must come back below comes
-     * first). A statistic that is left out does not decide.
+     * first). Of those above their levels one whose level keeps the promise comes first. A statistic that is left out
+     * does not decide.
      */
     public static Reading deciding(DriftState state, List<Reading> readings) {
         Comparator<Reading> farthest = Comparator.comparing((Reading reading) -> !reading.leftOut())
                 .thenComparing(reading -> Boolean.TRUE.equals(reading.exceeded()))
+                .thenComparing(reading -> Boolean.TRUE.equals(reading.exceeded()) && !lacksPromise(reading))
                 .thenComparing(reading -> reading.undecided() != null)
                 .thenComparing(reading -> state.drifted() && reading.isAboveClear())
+                .thenComparing(reading -> reading.score() != null)
                 .thenComparingDouble(Reading::height);
         Reading deciding = readings.get(0);
         for (Reading reading : readings) {

@@ -16,6 +16,7 @@ final class KeptRequests {
     private static final String ROWS = "request_rows";
     private static final String SCORES = "request_scores";
     private static final String FVU_SCORES = "request_fvu_scores.";
+    private static final String EVIDENCE_SCORES = "request_evidence_scores.";
 
     private KeptRequests() {}
 
@@ -27,12 +28,15 @@ final class KeptRequests {
                 .addVector(LOCATION, DType.F64, model.location())
                 .addVector(ROWS, DType.F64, new double[] {model.usualRows()})
                 .addVector(SCORES, DType.F64, model.baselineScores());
-        ErrorRanks reconstructions = model.reconstructions();
-        if (reconstructions != null) {
-            reconstructions
-                    .steps()
+        write(writer, FVU_SCORES, model.reconstructions());
+        write(writer, EVIDENCE_SCORES, model.both());
+    }
+
+    private static void write(SafetensorsWriter writer, String prefix, @Nullable RanksByRows ranks) {
+        if (ranks != null) {
+            ranks.steps()
                     .forEach(step -> writer.addVector(
-                            FVU_SCORES + step.rows(), DType.F64, step.ranks().scores()));
+                            prefix + step.rows(), DType.F64, step.ranks().scores()));
         }
     }
 
@@ -63,18 +67,19 @@ final class KeptRequests {
                             .toDoubles(),
                     BaselineFile.vector(name, tensors, ROWS, 1, DType.F64).toDoubles()[0],
                     scores(name, tensors, SCORES),
-                    reconstructions(name, tensors));
+                    ranks(name, tensors, FVU_SCORES),
+                    ranks(name, tensors, EVIDENCE_SCORES));
         } catch (IllegalArgumentException refused) {
             throw new BaselineException("%s: its model of requests: %s".formatted(name, refused.getMessage()));
         }
     }
 
-    private static @Nullable ErrorRanks reconstructions(String name, Safetensors tensors) {
-        List<ErrorRanks.Step> steps = ErrorRanks.ROWS.stream()
-                .filter(rows -> tensors.contains(FVU_SCORES + rows))
-                .map(rows -> new ErrorRanks.Step(rows, scores(name, tensors, FVU_SCORES + rows)))
+    private static @Nullable RanksByRows ranks(String name, Safetensors tensors, String prefix) {
+        List<RanksByRows.Step> steps = RanksByRows.ROWS.stream()
+                .filter(rows -> tensors.contains(prefix + rows))
+                .map(rows -> new RanksByRows.Step(rows, scores(name, tensors, prefix + rows)))
                 .toList();
-        return steps.isEmpty() ? null : new ErrorRanks(steps);
+        return steps.isEmpty() ? null : new RanksByRows(steps);
     }
 
     private static ScoreRanks scores(String name, Safetensors tensors, String tensor) {

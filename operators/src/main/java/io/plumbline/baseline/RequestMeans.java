@@ -29,7 +29,7 @@ final class RequestMeans {
      * @param number its place among the requests of the recording, from 0
      * @param mean of its target rows, width d; not copied
      * @param rows how many these are
-     * @param fvu of its first 2, 3, 4, ... rows, see {@link ErrorRanks#cut}; not copied
+     * @param fvu of its first 2, 3, 4, ... rows, see {@link RanksByRows#cut}; not copied
      */
     record Mean(int number, double[] mean, long rows, double[] fvu) {}
 
@@ -57,7 +57,7 @@ final class RequestMeans {
             }
             byHash.pollLastEntry();
         }
-        byHash.put(hash, new Mean(number, mean, targets.rows(), ErrorRanks.cut(number, targets, squaredErrors)));
+        byHash.put(hash, new Mean(number, mean, targets.rows(), RanksByRows.cut(number, targets, squaredErrors)));
     }
 
     /** Returns the requests kept, in the order of the recording. */

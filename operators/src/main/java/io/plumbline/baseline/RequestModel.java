@@ -1,5 +1,6 @@
 package io.plumbline.baseline;
 
+import io.plumbline.geometry.Evidence;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.requests.RequestTotal;
@@ -15,14 +16,16 @@ import org.jspecify.annotations.Nullable;
  * number of rows of its requests. <b>Score of the reconstruction:</b> FVU of the request's n encoded rows. Each becomes
  * a p-value among the scores of the baseline's own requests: those of the means ({@link ScoreRanks}) are cross-fitted,
  * so that they are not smaller than what later requests get; those of reconstructions are of requests that are cut to
- * as many rows ({@link ErrorRanks}).
+ * as many rows ({@link RanksByRows}). <b>Score of both:</b> the sum of the two evidences {@code -ln p}, each counted up
+ * to 12, ranked once more among the baseline's requests, which were ranked among each other. A request that is
+ * odd in one respect alone is not unusual; one that is odd in both is.
  *
  * <p><b>Means of few rows.</b> The variance of a mean of n rows lies between that of n0 rows (one request is one topic)
  * and {@code n0/n} times it (independent rows). The correction takes the latter. On recorded activations (n0 = 118) the
  * share of clean requests below p = 0.05 was at most 0.04 in means of 3 to 60 rows.
  *
  * <p><b>Cost.</b> p flops a request beside its projection. <b>Size.</b> {@code 16 p d} bytes, a number a baseline
- * request, and those of {@link ErrorRanks}. Immutable; any number of threads.
+ * request, and those of {@link RanksByRows}. Immutable; any number of threads.
  */
 public final class RequestModel {
 
@@ -43,7 +46,8 @@ public final class RequestModel {
     private final double[] location;
     private final double usualRows;
     private final ScoreRanks means;
-    private final @Nullable ErrorRanks reconstructions;
+    private final @Nullable RanksByRows reconstructions;
+    private final @Nullable RanksByRows both;
 
     /**
      * A model from its parts.
@@ -54,16 +58,23 @@ public final class RequestModel {
      * @param means cross-fitted scores of the baseline's request means
      * @param reconstructions how badly the baseline's requests are reconstructed; null where too few have rows that
      *     vary
+     * @param both the sums of their two evidences; null where that is null
      * @throws IllegalArgumentException if they do not fit together or are not finite
      */
     RequestModel(
-            Matrix basis, double[] location, double usualRows, ScoreRanks means, @Nullable ErrorRanks reconstructions) {
+            Matrix basis,
+            double[] location,
+            double usualRows,
+            ScoreRanks means,
+            @Nullable RanksByRows reconstructions,
+            @Nullable RanksByRows both) {
         this.basis = basis;
         this.projection = RequestProjection.of(basis);
         this.location = location.clone();
         this.usualRows = usualRows;
         this.means = means;
         this.reconstructions = reconstructions;
+        this.both = both;
         if (location.length != basis.rows()) {
             throw new IllegalArgumentException(
                     "a location of %d components beside a basis of %d".formatted(location.length, basis.rows()));
@@ -94,7 +105,7 @@ public final class RequestModel {
         List<RequestScore> scores = new ArrayList<>(requests.size());
         for (RequestTotal request : requests) {
             double score = scoreOfMean(request.sum(), request.rows());
-            scores.add(new RequestScore(request.request(), request.name(), request.rows(), score, means.pValue(score)));
+            scores.add(RequestScore.among(means, request.request(), request.name(), request.rows(), score));
         }
         return scores;
     }
@@ -108,13 +119,42 @@ public final class RequestModel {
         List<RequestScore> scores = new ArrayList<>(requests.size());
         if (reconstructions != null) {
             for (RequestError request : requests) {
-                if (reconstructions.ranks(request)) {
-                    scores.add(new RequestScore(
-                            request.request(), null, request.rows(), request.fvu(), reconstructions.pValue(request)));
+                ScoreRanks ranks = request.varies() ? reconstructions.of(request.rows()) : null;
+                if (ranks != null) {
+                    scores.add(RequestScore.among(ranks, request.request(), null, request.rows(), request.fvu()));
                 }
             }
         }
         return scores;
+    }
+
+    /**
+     * Scores a request by its mean and its reconstruction together.
+     *
+     * @param reconstruction of the same request
+     * @return null where the baseline has no such scores of its requests
+     */
+    @Nullable
+    RequestScore scoreBoth(RequestScore mean, RequestScore reconstruction) {
+        ScoreRanks ranks = both == null ? null : both.of(reconstruction.rows());
+        if (ranks == null) {
+            return null;
+        }
+        double evidence = evidenceOfBoth(mean.pValue(), reconstruction.pValue());
+        // Cuts that fewer requests have rank no farther than the one with the fewest: levels are drawn for that.
+        return new RequestScore(
+                mean.request(),
+                mean.name(),
+                mean.rows(),
+                evidence,
+                ranks.pValue(evidence),
+                Math.max(ranks.rank(evidence), 1.0 / (requestsInEvidence() + 1.0)));
+    }
+
+    /** Returns the sum of two evidences. */
+    static double evidenceOfBoth(double pOfMean, double pOfReconstruction) {
+        return Math.min(Evidence.LARGEST_OF_EACH, -Math.log(pOfMean))
+                + Math.min(Evidence.LARGEST_OF_EACH, -Math.log(pOfReconstruction));
     }
 
     private double scoreOfMean(double[] sum, long rows) {
@@ -130,8 +170,13 @@ public final class RequestModel {
         return means.size();
     }
 
-    double pValueOfMean(double score) {
-        return means.pValue(score);
+    /** Returns the fewest requests of the baseline that another one is ranked among in both; 0 where none is. */
+    public int requestsInEvidence() {
+        return both == null ? 0 : both.fewestRequests();
+    }
+
+    ScoreRanks means() {
+        return means;
     }
 
     Matrix basis() {
@@ -156,7 +201,12 @@ public final class RequestModel {
 
     /** Returns how badly the baseline's requests are reconstructed; null where that is not known. */
     @Nullable
-    ErrorRanks reconstructions() {
+    RanksByRows reconstructions() {
         return reconstructions;
+    }
+
+    @Nullable
+    RanksByRows both() {
+        return both;
     }
 }

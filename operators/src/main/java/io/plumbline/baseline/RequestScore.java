@@ -12,8 +12,14 @@ import org.jspecify.annotations.Nullable;
  * @param pValue the chance that a clean request is as far, from {@code e^-30} to 1: the share of the baseline's
  *     requests with such a score, and for scores above that of the 20th farthest of them an estimate by a model of the
  *     tail, see {@link ScoreRanks}
+ * @param rank the same without a model, never below {@code 1 / (B + 1)} for B requests of the baseline
  */
-public record RequestScore(long request, @Nullable String name, long rows, double score, double pValue) {
+public record RequestScore(long request, @Nullable String name, long rows, double score, double pValue, double rank) {
+
+    /** Ranks a score. */
+    static RequestScore among(ScoreRanks ranks, long request, @Nullable String name, long rows, double score) {
+        return new RequestScore(request, name, rows, score, ranks.pValue(score), ranks.rank(score));
+    }
 
     /** Returns {@code -ln p}, from 0 to 30. */
     public double evidence() {
@@ -26,6 +32,6 @@ public record RequestScore(long request, @Nullable String name, long rows, doubl
     }
 
     RequestScore named(@Nullable String other) {
-        return new RequestScore(request, other, rows, score, pValue);
+        return new RequestScore(request, other, rows, score, pValue, rank);
     }
 }

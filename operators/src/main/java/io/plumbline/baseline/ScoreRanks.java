@@ -59,6 +59,27 @@ final class ScoreRanks {
         return new ScoreRanks(ascending);
     }
 
+    /** Returns the rank alone, {@code (1 + #{scores >= s}) / (B + 1)}. */
+    double rank(double score) {
+        return (1.0 + atLeast(score)) / (ascending.length + 1.0);
+    }
+
+    /**
+     * Returns the p-value that one of these scores has among the others.
+     *
+     * @param score one of them
+     */
+    double pValueOfOwn(double score) {
+        if (!(score > tailBegins)) {
+            return (double) atLeast(score) / ascending.length;
+        }
+        int own = Arrays.binarySearch(ascending, score);
+        double[] others = new double[ascending.length - 1];
+        System.arraycopy(ascending, 0, others, 0, own);
+        System.arraycopy(ascending, own + 1, others, own, others.length - own);
+        return new ScoreRanks(others).pValue(score);
+    }
+
     double pValue(double score) {
         int scores = ascending.length;
         if (!(score > tailBegins)) {

@@ -4,9 +4,8 @@ import io.plumbline.geometry.Evidence;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Value;
-import io.plumbline.requests.RequestTotal;
 import io.plumbline.requests.RequestTotals;
-import java.util.Comparator;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,15 +22,32 @@ import org.jspecify.annotations.Nullable;
  * equally often on recorded activations, the smaller ones more evenly. {@code request_fvu} is the log-mean-exp over the
  * requests' reconstructions.
  *
+ * <p>{@code request_evidence} takes both together ({@link RequestModel#scoreBoth}): few clean requests are odd in place
+ * <em>and</em> in reconstruction, so that the exponent may be 0.7 and two foreign requests count; its usual value is
+ * 1.2. {@code request_evidence_by_ranks} is the same of ranks alone, which a level from the baseline's requests holds
+ * for.
+ *
  * @param missing why there are no scores; null where the baseline has a model of its requests
- * @param means scores of the requests' means, in any order
- * @param reconstructions scores of their reconstructions, in any order
+ * @param means scores of the requests' means
+ * @param reconstructions scores of their reconstructions
+ * @param both scores of those that have both
  */
-public record WindowRequests(@Nullable String missing, List<RequestScore> means, List<RequestScore> reconstructions) {
+public record WindowRequests(
+        @Nullable String missing, RequestScores means, RequestScores reconstructions, RequestScores both) {
 
-    public WindowRequests {
-        means = List.copyOf(means);
-        reconstructions = List.copyOf(reconstructions);
+    private static final String NOT_BOTH = "no request of the window has both its total and encoded rows that vary";
+
+    /** Combines scores of means and reconstructions. */
+    WindowRequests(
+            @Nullable String missing,
+            List<RequestScore> means,
+            List<RequestScore> reconstructions,
+            List<RequestScore> both) {
+        this(
+                missing,
+                new RequestScores(means, Evidence.EXPONENT),
+                new RequestScores(reconstructions, Evidence.EXPONENT),
+                new RequestScores(both, Evidence.EXPONENT_OF_BOTH));
     }
 
     /**
@@ -45,85 +61,66 @@ public record WindowRequests(@Nullable String missing, List<RequestScore> means,
     public static WindowRequests of(
             @Nullable RequestModel model, @Nullable RequestTotals totals, List<RequestError> errors) {
         if (model == null) {
-            return new WindowRequests(RequestModel.MISSING, List.of(), List.of());
+            return new WindowRequests(RequestModel.MISSING, List.of(), List.of(), List.of());
         }
         boolean fits =
                 totals != null && totals.projection().equals(model.projection().id());
-        List<RequestTotal> requests = totals != null && fits ? totals.totals() : List.of();
-        Map<Long, String> names = new HashMap<>();
-        for (RequestTotal request : requests) {
-            if (request.name() != null) {
-                names.put(request.request(), request.name());
+        return ofScored(model, model.score(totals != null && fits ? totals.totals() : List.of()), errors);
+    }
+
+    /** Scores the requests of a window whose means are scored. */
+    static WindowRequests ofScored(RequestModel model, List<RequestScore> means, List<RequestError> errors) {
+        Map<Long, RequestScore> byRequest = new HashMap<>();
+        means.forEach(score -> byRequest.put(score.request(), score));
+        List<RequestScore> reconstructions = new ArrayList<>();
+        List<RequestScore> both = new ArrayList<>();
+        for (RequestScore score : model.scoreErrors(errors)) {
+            RequestScore mean = byRequest.get(score.request());
+            RequestScore named = mean == null ? score : score.named(mean.name());
+            reconstructions.add(named);
+            RequestScore together = mean == null ? null : model.scoreBoth(mean, named);
+            if (together != null) {
+                both.add(together);
             }
         }
-        return new WindowRequests(
-                null,
-                model.score(requests),
-                model.scoreErrors(errors).stream()
-                        .map(score -> score.named(names.get(score.request())))
-                        .toList());
+        return new WindowRequests(null, means, reconstructions, both);
     }
 
     /** Returns the assessment with the statistics of requests. */
     public GapAssessment addTo(GapAssessment assessment) {
-        String noMeans = missing != null || !means.isEmpty()
-                ? missing
-                : Statistic.REQUEST_SHIFT.source().missing();
-        String noErrors = missing != null || !reconstructions.isEmpty()
-                ? missing
-                : Statistic.REQUEST_FVU.source().missing();
+        String noMeans = reason(means, Statistic.REQUEST_SHIFT);
+        String noErrors = reason(reconstructions, Statistic.REQUEST_FVU);
+        String notBoth = noMeans != null ? noMeans : noErrors != null ? noErrors : reason(both, NOT_BOTH);
         return assessment
-                .with(Statistic.REQUEST_SHIFT, value(noMeans, logMeanExp(means)))
-                .with(Statistic.WORST_REQUEST, value(noMeans, largest(means)))
-                .with(Statistic.REQUEST_FVU, value(noErrors, logMeanExp(reconstructions)));
+                .with(Statistic.REQUEST_SHIFT, value(noMeans, means.combined()))
+                .with(Statistic.WORST_REQUEST, value(noMeans, means.largest()))
+                .with(Statistic.REQUEST_FVU, value(noErrors, reconstructions.combined()))
+                .with(Statistic.REQUEST_EVIDENCE, value(notBoth, both.combined()))
+                .with(Statistic.REQUEST_EVIDENCE_BY_RANKS, value(notBoth, both.combinedByRanks()))
+                .with(
+                        Statistic.REQUESTS_IN_EVIDENCE,
+                        value(notBoth, both.requests().size()));
     }
 
     /**
-     * Returns the scores of the requests' means, in their order; to compare with {@link RequestModel#baselineScores}.
-     */
-    public double[] scores() {
-        return means.stream().mapToDouble(RequestScore::score).toArray();
-    }
-
-    /**
-     * Returns the requests with most evidence, largest first.
+     * Returns the scores that a statistic combines: of {@code request_fvu} those of reconstructions, of
+     * {@code request_evidence} those of both, of all others those of means; where a window lacks these, what it has.
      *
-     * @param scores {@link #means} or {@link #reconstructions}
-     * @param most how many at most
+     * @param statistic its name
      */
-    public static List<Worst> worst(List<RequestScore> scores, int most) {
-        double sum = 0.0;
-        for (RequestScore score : scores) {
-            sum += Math.exp(Evidence.EXPONENT * score.evidence());
-        }
-        double whole = sum;
-        return scores.stream()
-                .sorted(Comparator.comparingDouble(RequestScore::pValue)
-                        .thenComparing(
-                                Comparator.comparingDouble(RequestScore::score).reversed())
-                        .thenComparingLong(RequestScore::request))
-                .limit(most)
-                .map(score -> new Worst(score, Math.exp(Evidence.EXPONENT * score.evidence()) / whole))
-                .toList();
+    public RequestScores of(String statistic) {
+        RequestScores asked = statistic.equals(Statistic.REQUEST_FVU.label())
+                ? reconstructions
+                : statistic.startsWith(Statistic.REQUEST_EVIDENCE.label()) ? both : means;
+        return !asked.isEmpty() ? asked : means.isEmpty() ? reconstructions : means;
     }
 
-    /**
-     * One of the worst requests.
-     *
-     * @param share of the evidence of the window, {@code exp(0.3 L) / sum exp(0.3 L)}, in [0, 1]
-     */
-    public record Worst(RequestScore score, double share) {}
-
-    private static double logMeanExp(List<RequestScore> scores) {
-        double sum = 0.0;
-        for (RequestScore score : scores) {
-            sum += Math.exp(Evidence.EXPONENT * score.evidence());
-        }
-        return Math.log(sum / scores.size());
+    private @Nullable String reason(RequestScores scores, Statistic statistic) {
+        return reason(scores, statistic.source().missing());
     }
 
-    private static double largest(List<RequestScore> scores) {
-        return scores.stream().mapToDouble(RequestScore::evidence).max().orElse(Double.NaN);
+    private @Nullable String reason(RequestScores scores, String none) {
+        return missing != null || !scores.isEmpty() ? missing : none;
     }
 
     private static Value value(@Nullable String reason, double number) {

@@ -159,7 +159,25 @@ public enum Statistic {
             pure("Part of the cross-entropy lost with zeros in place that the trained decoder's account wins back;"
                             + " may leave 0 to 1")
                     .exportedAs("loss_recovered", "decoder", "trained")
-                    .from(Source.HEAD));
+                    .from(Source.HEAD)),
+    /**
+     * {@code ln mean exp(0.7 L)} over the window's requests, L = −ln p of the evidence of a request's mean and FVU
+     * together.
+     */
+    REQUEST_EVIDENCE(pure("How unlike the baseline's the window's requests are in place and reconstruction together:"
+                    + " log-mean-exp of their evidence -ln p; 1.2 is usual")
+            .measuringDrift()
+            .from(Source.CODES)
+            .reaching(Evidence.LARGEST_OF_BOTH)
+            .scoringRequests()),
+    /** The request evidence of ranks alone, which levels from the baseline's requests hold for. */
+    REQUEST_EVIDENCE_BY_RANKS(
+            pure("The same from ranks among the baseline's requests alone, for a level that those promise")
+                    .from(Source.CODES)
+                    .scoringRequests()),
+    /** The requests of a window that have a mean and encoded rows that vary. */
+    REQUESTS_IN_EVIDENCE(pure("Requests of the window that were scored in place and reconstruction")
+            .from(Source.CODES));
 
     /** The unit of a statistic. */
     private enum Unit {

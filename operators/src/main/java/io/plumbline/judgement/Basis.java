@@ -3,9 +3,10 @@ package io.plumbline.judgement;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The clean windows that a level was taken from, and what they promise.
+ * The clean windows or requests that a level was taken from, and what they promise.
  *
- * @param cleanWindows K, the fewest where two sizes were interpolated
+ * @param clean which of the two
+ * @param count K, the fewest where two sizes were interpolated
  * @param windowRate the share of clean windows that lie above it, at most
  * @param alarmsPerDay false alarms a day after debounce, at most; null where the level was not asked for by alarms
  * @param confidence the probability with which both rates hold for this baseline; null where they are averages over all
@@ -14,14 +15,31 @@ import org.jspecify.annotations.Nullable;
  * @param shortfall null where the level keeps what was asked for; otherwise what it keeps instead and what to collect
  */
 public record Basis(
-        int cleanWindows,
+        Clean clean,
+        int count,
         double windowRate,
         @Nullable Double alarmsPerDay,
         @Nullable Double confidence,
         String rule,
         @Nullable String shortfall) {
 
+    /** The part of a baseline that a level rests on. */
+    public enum Clean {
+        WINDOWS,
+        REQUESTS
+    }
+
     private static final double DAY_MS = 86_400_000.0;
+
+    /** Returns how many clean windows or requests these are; null where they are the other. */
+    public @Nullable Integer countOf(Clean asked) {
+        return clean == asked ? Integer.valueOf(count) : null;
+    }
+
+    /** Returns whether it keeps what was asked for. */
+    public boolean isKept() {
+        return shortfall == null;
+    }
 
     /** Returns the rule, what it promises, and what is missing. */
     public String sentence() {
@@ -51,7 +69,8 @@ public record Basis(
                 ? null
                 : Double.valueOf(Math.max(alarmsPerDay, other.alarmsPerDay));
         return new Basis(
-                Math.min(cleanWindows, other.cleanWindows),
+                clean,
+                Math.min(count, other.count),
                 Math.max(windowRate, other.windowRate),
                 days,
                 other.confidence == null ? null : confidence,

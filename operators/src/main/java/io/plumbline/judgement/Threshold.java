@@ -125,7 +125,14 @@ public sealed interface Threshold {
             int fromTop = count + 1 - position;
             return new Level.Known(
                     clean.fromTop(fromTop),
-                    new Basis(count, fromTop / (count + 1.0), null, null, clean.rule(fromTop), null));
+                    new Basis(
+                            Basis.Clean.WINDOWS,
+                            count,
+                            fromTop / (count + 1.0),
+                            null,
+                            null,
+                            clean.rule(fromTop),
+                            null));
         }
 
         /** Returns the least K for which the order statistic exists. */
@@ -165,6 +172,7 @@ public sealed interface Threshold {
                     confident > 0
                             ? confidentBasis(clean, fromTop)
                             : new Basis(
+                                    Basis.Clean.WINDOWS,
                                     windows,
                                     law.perWindow(windows, fromTop),
                                     perDay(law.alarmsPerWindow(windows, fromTop)),
@@ -181,6 +189,7 @@ public sealed interface Threshold {
         private Basis confidentBasis(Clean clean, int fromTop) {
             double rate = law.exceedanceAtMost(clean.windows(), fromTop);
             return new Basis(
+                    Basis.Clean.WINDOWS,
                     clean.windows(),
                     rate,
                     perDay(law.alarmsGiven(rate)),

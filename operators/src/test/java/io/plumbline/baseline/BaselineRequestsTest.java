@@ -37,9 +37,18 @@ class BaselineRequestsTest {
         assertEquals(model.projection().id(), back.projection().id());
         assertEquals(40, back.baselineScores().length);
         assertArrayEquals(model.baselineScores(), back.baselineScores());
-        ErrorRanks errors = Objects.requireNonNull(model.reconstructions());
-        ErrorRanks errorsBack = Objects.requireNonNull(back.reconstructions());
+        RanksByRows errors = Objects.requireNonNull(model.reconstructions());
+        RanksByRows errorsBack = Objects.requireNonNull(back.reconstructions());
         assertEquals(List.of(2, 3, 4, 6, 8), rows(errors));
+        RanksByRows both = Objects.requireNonNull(model.both());
+        RanksByRows bothBack = Objects.requireNonNull(back.both());
+        assertEquals(rows(errors), rows(both));
+        assertEquals(both.fewestRequests(), back.requestsInEvidence());
+        for (int i = 0; i < both.steps().size(); i++) {
+            assertArrayEquals(
+                    both.steps().get(i).ranks().scores(),
+                    bothBack.steps().get(i).ranks().scores());
+        }
         assertEquals(rows(errors), rows(errorsBack));
         for (int i = 0; i < errors.steps().size(); i++) {
             assertArrayEquals(
@@ -53,8 +62,8 @@ class BaselineRequestsTest {
         assertEquals(scores(written, request), scores(read, request));
     }
 
-    private static List<Integer> rows(ErrorRanks errors) {
-        return errors.steps().stream().map(ErrorRanks.Step::rows).toList();
+    private static List<Integer> rows(RanksByRows errors) {
+        return errors.steps().stream().map(RanksByRows.Step::rows).toList();
     }
 
     private static WindowRequests scores(Baseline baseline, ActivationBatch request) {
@@ -104,13 +113,14 @@ class BaselineRequestsTest {
                             .toList(),
                     model.usualRows(),
                     128));
-            double pValue = model.pValueOfMean(without.score(means.kept().get(i), model.usualRows()));
+            double pValue = model.means().pValue(without.score(means.kept().get(i), model.usualRows()));
             expected = Math.max(expected, -Math.log(pValue));
         }
         NullSample sample = baseline.sample(BaselineTest.RANK, 35).orElseThrow();
         assertEquals(expected, sample.values("worst_request")[1], 1e-9);
         assertEquals(7, sample.values("request_shift").length);
         assertEquals(7, sample.values("request_fvu").length);
+        assertEquals(7, sample.values("request_evidence").length);
     }
 
     @Test

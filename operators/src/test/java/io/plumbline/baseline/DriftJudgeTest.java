@@ -1,6 +1,7 @@
 package io.plumbline.baseline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -8,6 +9,9 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.Basis;
 import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.DriftPolicy.Outcome;
 import io.plumbline.judgement.DriftState;
@@ -17,10 +21,13 @@ import io.plumbline.judgement.Threshold;
 import io.plumbline.judgement.Threshold.Level;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class DriftJudgeTest {
@@ -390,6 +397,89 @@ class DriftJudgeTest {
                 "nothing else decides");
     }
 
+    /** Forty requests whose evidence is spread evenly. */
+    private static Baseline ofRequests(List<NullSample> samples) {
+        ScoreRanks ranks =
+                ScoreRanks.of(IntStream.range(0, 300).asDoubleStream().toArray());
+        RanksByRows byRows = new RanksByRows(List.of(new RanksByRows.Step(2, ranks)));
+        return baseline(samples, new RequestModel(Matrix.identity(2), new double[2], 2.0, ranks, byRows, byRows));
+    }
+
+    private static DriftJudge promising(int cleanWindows) {
+        double[] values =
+                IntStream.range(0, cleanWindows).mapToDouble(i -> 1.0 + i / 1e4).toArray();
+        Threshold promise = new Threshold.FalseAlarms(
+                AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, Duration.ofMinutes(1)));
+        return new DriftJudge(
+                ofRequests(List.of(new NullSample(RANK, 10, Map.of("request_evidence", values)))),
+                List.of("request_evidence"),
+                promise,
+                promise,
+                DriftPolicy.immediate(),
+                1);
+    }
+
+    private static GapAssessment evidence(double byTail, double byRanks) {
+        return window(10, false)
+                .with(Statistic.REQUEST_EVIDENCE, byTail)
+                .with(Statistic.REQUEST_EVIDENCE_BY_RANKS, byRanks)
+                .with(Statistic.REQUESTS_IN_EVIDENCE, 20.0);
+    }
+
+    @Test
+    void requestsKeepThePromiseUntilCleanWindowsDo() {
+        List<Reading> readings = promising(15).readings(evidence(0.9, 3.9));
+        assertEquals(
+                List.of("request_evidence", "request_evidence_by_ranks"),
+                readings.stream().map(Reading::statistic).toList());
+        assertEquals(false, readings.get(0).exceeded());
+        assertEquals(true, readings.get(1).exceeded());
+        Basis basis = Objects.requireNonNull(readings.get(1).basis());
+        assertEquals(300, basis.countOf(Basis.Clean.REQUESTS));
+        assertTrue(basis.isKept());
+        assertFalse(Objects.requireNonNull(readings.get(0).basis()).isKept());
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                promising(15).judge(DriftState.INITIAL, evidence(0.9, 3.9)).verdict());
+        assertEquals(
+                1, promising(2_000).readings(evidence(0.9, 3.9)).size(), "the clean windows keep it by themselves");
+    }
+
+    @Test
+    void ofTwoAboveTheOneWhoseLevelKeepsThePromiseDecides() {
+        DriftJudge judge = promising(15);
+        List<Reading> both = judge.readings(evidence(20.0, 3.9));
+        assertEquals(
+                "request_evidence_by_ranks",
+                DriftJudge.deciding(DriftState.INITIAL, both).statistic());
+        List<Reading> weak = judge.readings(evidence(20.0, 1.0));
+        assertEquals(
+                "request_evidence",
+                DriftJudge.deciding(DriftState.INITIAL, weak).statistic());
+        List<Reading> clean = judge.readings(evidence(0.9, 1.0));
+        assertEquals(
+                "request_evidence",
+                DriftJudge.deciding(DriftState.INITIAL, clean).statistic());
+    }
+
+    @Test
+    void aWindowOfRequestsThatCannotBeScoredIsJudgedByTheOthers() {
+        Map<String, double[]> clean = Map.of("faithfulness_gap", filled(0.4), "request_evidence", filled(1.2));
+        DriftJudge judge = new DriftJudge(
+                ofRequests(List.of(new NullSample(RANK, 10, clean))),
+                List.of("faithfulness_gap", "request_evidence"),
+                MEDIAN,
+                MEDIAN,
+                DriftPolicy.immediate(),
+                1);
+        assertInstanceOf(
+                DriftVerdict.Aligned.class,
+                judge.judge(DriftState.INITIAL, window(10, false)).verdict());
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                judge.judge(DriftState.INITIAL, window(10, true)).verdict());
+    }
+
     @Test
     void theLevelOfASizeIsItsOwnOrTheNextSmallerSizes() {
         double[] many = new double[19];
@@ -445,6 +535,10 @@ class DriftJudgeTest {
     }
 
     private static Baseline baseline(List<NullSample> samples) {
+        return baseline(samples, null);
+    }
+
+    private static Baseline baseline(List<NullSample> samples, @Nullable RequestModel requests) {
         return new Baseline(
                 "0".repeat(64),
                 CLEAN,
@@ -455,7 +549,7 @@ class DriftJudgeTest {
                 Masking.UNKNOWN,
                 List.of(),
                 256,
-                null,
+                requests,
                 null,
                 List.of(),
                 null);

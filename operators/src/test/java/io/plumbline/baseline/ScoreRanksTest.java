@@ -33,6 +33,17 @@ class ScoreRanksTest {
     }
 
     @Test
+    void oneOfTheScoresHasThePValueThatItHasAmongTheOthers() {
+        ScoreRanks ranks = ScoreRanks.of(HUNDRED);
+        for (int own : new int[] {1, 50, 90, 91, 95, 100}) {
+            double[] others =
+                    Arrays.stream(HUNDRED).filter(score -> score != own).toArray();
+            assertEquals(ScoreRanks.of(others).pValue(own), ranks.pValueOfOwn(own), 1e-15, own + "");
+        }
+        assertEquals(1.0 / 101.0, ranks.rank(1e9), "no model of the tail");
+    }
+
+    @Test
     void aLargerScoreNeverHasALargerPValue() {
         for (double[] scores : new double[][] {HUNDRED, new double[40], Arrays.copyOf(HUNDRED, 500)}) {
             ScoreRanks ranks = ScoreRanks.of(scores);

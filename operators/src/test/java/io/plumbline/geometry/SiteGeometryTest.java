@@ -78,7 +78,10 @@ class SiteGeometryTest {
                         "request_shift",
                         "worst_request",
                         "reconstruction_error",
-                        "request_fvu"),
+                        "request_fvu",
+                        "request_evidence",
+                        "request_evidence_by_ranks",
+                        "requests_in_evidence"),
                 report.undefined().keySet());
     }
 

@@ -106,7 +106,7 @@ class ThresholdTest {
                 Threshold.Level.Known.class, asked.level(32, 384, new Threshold.Clean(2_048, fifteen)));
         assertEquals(5.32, level.value());
         Basis basis = Objects.requireNonNull(level.basis());
-        assertEquals(15, basis.cleanWindows());
+        assertEquals(15, basis.count());
         assertEquals(1.0 / 16, basis.windowRate());
         // 2 of 3: 2 E[p^2] - E[p^3] of the share p above the largest of fifteen, once a minute.
         double rate = 4.0 / (16 * 17) - 6.0 / (16 * 17 * 18);

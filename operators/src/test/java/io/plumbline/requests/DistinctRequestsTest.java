@@ -1,6 +1,7 @@
 package io.plumbline.requests;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
@@ -136,6 +137,31 @@ class DistinctRequestsTest {
         assertEquals(0, among(List.of(), 1.0).requests());
         assertThrows(IllegalArgumentException.class, () -> among(List.of(), 0.0));
         assertThrows(IllegalArgumentException.class, () -> among(List.of(), 1.5));
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {1.0, 0.5})
+    void aRetryStormIsCountedWhetherRequestsComeUnderNamesOfTheirOwnOrNot(double rate) {
+        RepeatedTraffic usual =
+                RepeatedTraffic.of(new Window(11).different(12, 20).rows(rate), rate);
+        assertEquals(new RepeatedTraffic(12, 0, 1.0), usual);
+        assertFalse(usual.isStorm());
+        Window storm = new Window(12);
+        for (int i = 0; i < 6; i++) {
+            storm.copies(4, 1e-4);
+        }
+        RepeatedTraffic copies = RepeatedTraffic.of(storm.rows(rate), rate);
+        assertEquals(24, copies.requests());
+        assertEquals(18, copies.copies());
+        assertTrue(copies.isStorm());
+        List<SampledRow> again = storm.rows(rate).stream()
+                .map(row -> new SampledRow(
+                        row.hash(), RowSample.requestHash("r" + row.timestampMs() / 4), 0, row.activation(), null))
+                .toList();
+        RepeatedTraffic sameName = RepeatedTraffic.of(again, rate);
+        assertEquals(0, sameName.copies());
+        assertEquals(4.0, sameName.times(), 0.2);
+        assertTrue(sameName.isStorm());
     }
 
     private static Set<Long> hashes(DistinctRequests found) {

@@ -1,6 +1,6 @@
 package io.plumbline.topology.assessment;
 
-import io.plumbline.baseline.RequestScore;
+import io.plumbline.baseline.RequestScores;
 import io.plumbline.baseline.WindowRequests;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
@@ -155,9 +155,9 @@ final class Breakdowns {
 
     private static Map<String, Double> evidence(
             String name, ClosedWindow window, WindowRequests requests, UnaryOperator<String> shownAs) {
-        List<RequestScore> scores = requests.means().isEmpty() ? requests.reconstructions() : requests.means();
         Map<String, Double> shares = new HashMap<>();
-        for (WindowRequests.Worst one : WindowRequests.worst(scores, scores.size())) {
+        for (RequestScores.Worst one :
+                requests.of(Statistic.REQUEST_SHIFT.label()).worstFirst()) {
             String value = window.notes().originOf(one.score().request()).value(name);
             shares.merge(value == null ? Breakdown.UNSAID : shownAs.apply(value), one.share(), Double::sum);
         }

@@ -6,12 +6,15 @@ import io.plumbline.features.ActivityChanges;
 import io.plumbline.features.ActivityComparison;
 import io.plumbline.features.FailingFeature;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.moments.RowSample;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.requests.RepeatedTraffic;
 import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.EnergyWarning;
 import io.plumbline.topology.report.FeatureName;
+import io.plumbline.topology.report.Repeats;
 import io.plumbline.topology.report.SectionKind;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.Spectrum;
@@ -55,6 +58,7 @@ final class Measures {
         add(Sections.BREAKDOWN, comparisons::breakdown);
         add(Sections.CAUSE, comparisons::cause);
         add(Sections.ENERGY_WARNING, this::energyWarning);
+        add(Sections.REPEATS, Measures::repeats);
         add(Sections.FAILING_FEATURES, new FailingMeasure(site));
         add(Sections.FEATURE_ACTIVITY, this::featureActivity);
         add(Sections.FEATURE_NAMES, this::featureNames);
@@ -85,6 +89,23 @@ final class Measures {
     private Measure.Telling<String> energyWarning(WindowView view) {
         String warning = EnergyWarning.of(view.geometry(), site.geometry());
         return (decision, told) -> warning;
+    }
+
+    private static Measure.Telling<Repeats> repeats(WindowView view) {
+        Repeats measured = view.suspect() ? repeatsOf(view) : null;
+        return (decision, told) -> {
+            if (!decision.drifted()) {
+                return null;
+            }
+            return measured == null ? repeatsOf(view) : measured;
+        };
+    }
+
+    private static Repeats repeatsOf(WindowView view) {
+        RowSample sample = view.window().sample();
+        double rate =
+                Math.min(1.0, (double) sample.size() / view.window().moment().rows());
+        return Repeats.of(RepeatedTraffic.of(sample.rows(), rate));
     }
 
     private Measure.Telling<ActivityChanges> featureActivity(WindowView view) {

@@ -24,6 +24,11 @@ final class MomentRecordsRule {
                 ("requests are scored from their sums, and not every record with a moment, %s of this window, brings "
                                 + "those; send total_request and the like with it, or decide by another statistic")
                         .formatted(Amounts.count(window.momentRecords(), "record")));
-        return assessment.with(Statistic.REQUEST_SHIFT, undefined).with(Statistic.WORST_REQUEST, undefined);
+        return assessment
+                .with(Statistic.REQUEST_SHIFT, undefined)
+                .with(Statistic.WORST_REQUEST, undefined)
+                .with(Statistic.REQUEST_EVIDENCE, undefined)
+                .with(Statistic.REQUEST_EVIDENCE_BY_RANKS, undefined)
+                .with(Statistic.REQUESTS_IN_EVIDENCE, undefined);
     }
 }

@@ -72,7 +72,8 @@ final class SequentialWatch {
         List<SequentialReport> reports = new ArrayList<>();
         for (String statistic : rule.statistics()) {
             if (statistic.equals(Statistic.REQUEST_SHIFT.label())) {
-                reports.add(takeRequests(states, next, window, geometry, requests.scores(), drifted));
+                reports.add(takeRequests(
+                        states, next, window, geometry, requests.means().scores(), drifted));
                 continue;
             }
             SequentialState state = states.getOrDefault(statistic, SequentialState.INITIAL);

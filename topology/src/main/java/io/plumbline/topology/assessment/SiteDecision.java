@@ -19,6 +19,7 @@ import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
 import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.report.Headline;
+import io.plumbline.topology.report.Repeats;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.StatisticReport;
 import io.plumbline.topology.report.WindowReport;
@@ -108,12 +109,12 @@ final class SiteDecision {
                         window.closedBy().name().toLowerCase(Locale.ROOT)),
                 new WindowReport.Counts(
                         window.requests(),
-                        view.requests().means().size(),
+                        view.requests().means().requests().size(),
                         totals == null ? 0 : totals.recordsNotKept(),
                         window.momentRecords()),
                 new WindowReport.Judged(
                         outcome.verdict().kind(),
-                        outcome.verdict().reason(deciding.statistic()),
+                        reason(outcome.verdict(), deciding.statistic(), sections),
                         deciding.statistic(),
                         deciding.value(),
                         deciding.threshold()),
@@ -138,6 +139,12 @@ final class SiteDecision {
                 sections,
                 geometry);
         return new Judgement(report, next, ask, ask == Ask.ADAPT ? view.sample().codes() : KnownCodes.NONE);
+    }
+
+    private static String reason(DriftVerdict verdict, String statistic, Sections sections) {
+        Repeats repeats = sections.get(Sections.REPEATS);
+        String reason = verdict.reason(statistic);
+        return repeats == null || repeats.sentence() == null ? reason : reason + "; " + repeats.sentence();
     }
 
     private SwapWatch watch(SwapWatch before, Measurement measured) {

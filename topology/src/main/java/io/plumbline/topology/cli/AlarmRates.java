@@ -28,11 +28,11 @@ final class AlarmRates {
 
     /** Returns what the rate of a level that was not asked for by alarms comes to with this debounce. */
     private static double days(AlarmLaw law, Basis basis) {
-        if (basis.confidence() != null) {
+        if (basis.confidence() != null || basis.clean() == Basis.Clean.REQUESTS) {
             return law.millisecondsBetween(law.alarmsGiven(basis.windowRate())) / DAY_MS;
         }
-        int atOrAbove = (int) Math.round(basis.windowRate() * (basis.cleanWindows() + 1));
-        return law.millisecondsBetween(law.alarmsPerWindow(basis.cleanWindows(), Math.max(1, atOrAbove))) / DAY_MS;
+        int atOrAbove = (int) Math.round(basis.windowRate() * (basis.count() + 1));
+        return law.millisecondsBetween(law.alarmsPerWindow(basis.count(), Math.max(1, atOrAbove))) / DAY_MS;
     }
 
     private static @Nullable Basis basis(DriftVerdict verdict) {

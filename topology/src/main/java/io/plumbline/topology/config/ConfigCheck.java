@@ -151,6 +151,7 @@ public final class ConfigCheck {
                                                 && judge.level(together.get(0), sample) instanceof Level.Known
                                         ? "too few, so the next smaller size's thresholds hold"
                                         : levels(judge, sample, together)));
+                judge.byRequests(sample).ifPresent(requests -> lines.add(byRequests(sample, role, requests)));
                 unreachable(judge, sample, together).ifPresent(lines::add);
             }
             for (String statistic : statistics) {
@@ -158,6 +159,20 @@ public final class ConfigCheck {
                     lines.add("%s is left out, since no clean window has it: the others decide".formatted(statistic));
                 }
             }
+        }
+
+        private static String byRequests(NullSample sample, String role, DriftJudge.ByRequests requests) {
+            Basis basis = Objects.requireNonNull(requests.level().basis());
+            return String.format(
+                    Locale.ROOT,
+                    "windows of %s, about %s (%,d clean%s): %s %.4g; %s",
+                    Amounts.count(sample.rowsPerWindow(), "row"),
+                    Amounts.count(requests.requests(), "request"),
+                    basis.count(),
+                    role,
+                    Statistic.REQUEST_EVIDENCE_BY_RANKS.label(),
+                    requests.level().value(),
+                    basis.promise());
         }
 
         /** The thresholds of all statistics at one size, and the promise that they keep together. */

@@ -10,10 +10,14 @@ import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.report.WindowReport;
 import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Translates the report of a window into the values of its site's gauges. */
 final class WindowValues {
+
+    private static final double DAY_SECONDS = 86_400.0;
 
     private WindowValues() {}
 
@@ -50,6 +54,8 @@ final class WindowValues {
         for (StatisticReport statistic : report.evidence().statistics()) {
             snapshot.set(WindowMetric.THRESHOLD, statistic.statistic(), statistic.threshold());
         }
+        snapshot.set(WindowMetric.FALSE_ALARM_INTERVAL, "windows", interval(report, StatisticReport::cleanWindows));
+        snapshot.set(WindowMetric.FALSE_ALARM_INTERVAL, "requests", interval(report, StatisticReport::cleanRequests));
         report.sections().addTo(snapshot);
         for (SequentialReport sequential : report.evidence().sequential()) {
             snapshot.set(WindowMetric.SEQUENTIAL_EVIDENCE, sequential.statistic(), sequential.share());
@@ -66,6 +72,18 @@ final class WindowValues {
                 .window(report.windowStartMs(), report.windowEndMs())
                 .set(WindowMetric.WORST_BLOCK, report.worstBlock(), Boolean.TRUE)
                 .build();
+    }
+
+    /** Returns the seconds between false alarms of the triggers whose threshold rests on such clean values. */
+    private static double interval(WindowReport report, Function<StatisticReport, @Nullable Integer> clean) {
+        return DAY_SECONDS
+                / report.evidence().statistics().stream()
+                        .filter(one -> one.role().equals(StatisticReport.TRIGGER) && clean.apply(one) != null)
+                        .map(StatisticReport::alarmsPerDay)
+                        .filter(Objects::nonNull)
+                        .mapToDouble(Double::doubleValue)
+                        .max()
+                        .orElse(Double.NaN);
     }
 
     private static @Nullable Double seconds(@Nullable Long milliseconds) {

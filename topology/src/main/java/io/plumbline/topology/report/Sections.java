@@ -57,6 +57,12 @@ public final class Sections {
             new TypeReference<>() {},
             Shown.EACH_WINDOW);
 
+    public static final SectionKind<Repeats> REPEATS = kind(
+            "repeats",
+            "while the site is drifted: what was sent again; null otherwise",
+            new TypeReference<>() {},
+            Shown.NEWEST_DRIFTED);
+
     public static final SectionKind<List<FailingFeature>> FAILING_FEATURES = kind(
             "failing_features",
             "while the site is drifted: the features whose decoder columns are wrong, worst first",

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param threshold in the statistic's own unit; null where there is none
  * @param exceeded null where that cannot be said
  * @param cleanWindows how many clean windows the threshold was taken from; null for a number or a share
+ * @param cleanRequests how many of the baseline's requests it was taken from; null where it was taken from windows
  * @param windowRate share of clean windows above it, of all statistics of this role together, at most
  * @param alarmsPerDay false alarms a day after debounce, of all statistics of this role together, at most
  * @param confidence with which both rates hold for this baseline; null where they are averages over baselines
@@ -30,14 +31,18 @@ public record StatisticReport(
         @Nullable Double threshold,
         @Nullable Boolean exceeded,
         @Nullable Integer cleanWindows,
+        @Nullable Integer cleanRequests,
         @Nullable Double windowRate,
         @Nullable Double alarmsPerDay,
         @Nullable Double confidence,
         @Nullable String basis) {
 
+    /** The role of a statistic that decides. */
+    public static final String TRIGGER = "trigger";
+
     /** Returns the report of every statistic that triggers. */
     public static List<StatisticReport> triggers(List<Reading> readings) {
-        return readings.stream().map(reading -> of("trigger", reading)).toList();
+        return readings.stream().map(reading -> of(TRIGGER, reading)).toList();
     }
 
     /** Returns the report of one statistic; {@code role} is trigger or warn. */
@@ -50,7 +55,8 @@ public record StatisticReport(
                 reading.score(),
                 reading.threshold(),
                 reading.exceeded(),
-                basis == null ? null : basis.cleanWindows(),
+                basis == null ? null : basis.countOf(Basis.Clean.WINDOWS),
+                basis == null ? null : basis.countOf(Basis.Clean.REQUESTS),
                 basis == null ? null : basis.windowRate(),
                 basis == null ? null : basis.alarmsPerDay(),
                 basis == null ? null : basis.confidence(),

@@ -52,6 +52,11 @@ public record WindowMetric(
             "1 where the shift is so small that the printed bound on the gap to the baseline is a theorem, else 0");
     public static final WindowMetric THRESHOLD = family(
             "plumbline_threshold", "Level above which the statistic counts towards a drift or a warning", "statistic");
+    public static final WindowMetric FALSE_ALARM_INTERVAL = family(
+            "plumbline_false_alarm_interval_seconds",
+            "Time between two false alarms that the thresholds of the triggers promise, on average, by the baseline's "
+                    + "clean windows or by its requests",
+            "clean");
     public static final WindowMetric EIGENGAP = family(
             "plumbline_eigengap", "Eigengap at the rank of the second moment of the baseline or the window", "moment");
     public static final WindowMetric ENERGY_CONCENTRATED = family(

@@ -2,7 +2,6 @@ package io.plumbline.topology.report;
 
 import io.plumbline.baseline.RequestScore;
 import io.plumbline.baseline.WindowRequests;
-import io.plumbline.geometry.Statistic;
 import io.plumbline.wire.Printable;
 import java.util.List;
 import java.util.Locale;
@@ -29,15 +28,10 @@ public record WorstRequest(String request, long rows, double score, double pValu
     /**
      * Returns the requests with most evidence, largest first.
      *
-     * @param deciding name of the deciding statistic: by {@code request_fvu} requests count by their reconstructions,
-     *     by all others by their means where those are known
+     * @param deciding name of the deciding statistic, see {@link WindowRequests#of(String)}
      */
     public static List<WorstRequest> of(WindowRequests requests, String deciding) {
-        List<RequestScore> scores = deciding.equals(Statistic.REQUEST_FVU.label())
-                        || requests.means().isEmpty()
-                ? requests.reconstructions()
-                : requests.means();
-        return WindowRequests.worst(scores, REPORTED).stream()
+        return requests.of(deciding).worst(REPORTED).stream()
                 .map(worst -> new WorstRequest(
                         worst.score().label(),
                         worst.score().rows(),

@@ -12,6 +12,7 @@ import { period, windowTable } from "./windows.js";
 const GAP = "faithfulness_gap";
 const RANGES = [60, 240, Infinity];
 const KEPT = 1000;
+const DAY_MS = 86400000;
 
 const gapSeries = [
   { label: "upper bound", key: (w) => w.gap_upper_bound, stroke: "--bound", width: 1, band: "--band" },
@@ -254,19 +255,28 @@ export class SitePage {
   }
 }
 
+/** How long the thresholds keep quiet on clean traffic, by what they rest on: clean windows, or requests beside them. */
+function promises(w) {
+  return [["clean_windows", "clean windows"], ["clean_requests", "requests"]].flatMap(([key, by]) => {
+    const rates = w.statistics.filter((one) => one.role === "trigger" && one[key] != null && one.alarms_per_day > 0).map((one) => one.alarms_per_day);
+    return rates.length ? [[`false alarm, by ${by}`, `1 in ${span(DAY_MS / Math.max(...rates))}`]] : [];
+  });
+}
+
 function figures(w, s) {
   return [
     [`${words(w.trigger)} over its threshold`, apart(w.over_threshold, 1, 2), ` ${apart(w.trigger_value, w.threshold)} of ${apart(w.threshold, w.trigger_value)}`],
     ["gap", number(w.faithfulness_gap), ` of ${number(w.largest_gap, 2)} at most`],
     ["bounds", `${number(w.gap_lower_bound, 2)} – ${number(w.gap_upper_bound, 2)}`, w.gap_upper_bound_vacuous ? " upper says nothing" : null],
     ["request shift", number(w.request_shift, 2)],
-    ["request FVU", number(w.request_fvu, 2)],
+    ["request evidence", number(w.request_evidence, 2)],
     ["gap to baseline", number(w.baseline_gap)],
     ["shift", percent(w.second_moment_shift_ratio)],
     ["whitened mean shift", number(w.whitened_mean_shift, 2)],
     ["FVU trained", number(w.reconstruction_fvu_trained)],
     ["FVU in service", number(w.reconstruction_fvu)],
     ...(w.kl == null ? [] : [["KL", number(w.kl, 3), " nats, explainer in place"], ["top-1 agreement", percent(w.top1_agreement)]]),
+    ...promises(w),
     ["rows", count(w.rows), w.masked_share > 0 ? ` ${percent(w.masked_share)} masked` : null],
     ...(w.coverage ? [["coverage", percent(w.coverage.delivered_share), missing(w.coverage)]] : []),
     ["decoder in service", decoder(s.version_in_service), ` ${s.mode}${s.pinned ? ", pinned" : ""}`],

@@ -16,16 +16,23 @@ import io.plumbline.geometry.DictionarySpace;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.judgement.Verdict;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowNotes;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.Repeats;
+import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.StatisticReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.Panes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -105,7 +112,7 @@ class SiteJudgeTest extends JudgedWindows {
         String others = key.startsWith("trigger") ? "" : "trigger: faithfulness_gap\n    ";
         String site = "threshold: {quantile: 0.9}\n    " + others + key;
         String end = key.contains("{") ? "}" : "";
-        for (String statistic : List.of("reconstruction_fvu_trained", "request_fvu")) {
+        for (String statistic : List.of("reconstruction_fvu_trained", "request_fvu", "request_evidence")) {
             String refusal = assertThrows(
                             IllegalArgumentException.class,
                             () -> judge(site + "[" + statistic + "]" + end, "size: 10s", "sample: {rows: 2047}"))
@@ -114,6 +121,58 @@ class SiteJudgeTest extends JudgedWindows {
             assertTrue(refusal.contains("`plumbline baseline --encoded-rows 2047`"), refusal);
             assertDoesNotThrow(() -> judge(site + "[" + statistic + "]" + end, "size: 10s", "sample: {rows: 2048}"));
         }
+    }
+
+    @Test
+    void requestsOfOneRowLeaveTheVerdictToTheOtherStatistics() throws IOException {
+        SiteJudge judge = judge("threshold: {false_alarm_rate: 0.1}");
+        for (boolean drifted : new boolean[] {false, true}) {
+            ClosedWindow rows = drifted ? drifted() : window(false);
+            RowSample ofTheirOwn = RowSample.ofCapacity(512);
+            rows.sample().rows().forEach(row -> ofTheirOwn.offer(row.hash(), row.hash(), 0, row.activation(), null));
+            WindowReport report = judge.judge(
+                            Panes.window(
+                                    WatchedFolder.SITE,
+                                    0,
+                                    10_000,
+                                    rows.moment(),
+                                    ofTheirOwn,
+                                    128,
+                                    new WindowNotes(),
+                                    new RowAccount(128, 128, 0, Map.of(), Map.of(), 0)),
+                            SiteMemory.initial(),
+                            null)
+                    .report();
+            assertEquals(
+                    drifted ? Verdict.DRIFTED : Verdict.ALIGNED,
+                    report.judged().verdict(),
+                    report.judged().reason());
+            StatisticReport left = report.evidence().statistics().get(2);
+            assertEquals("request_evidence", left.statistic());
+            assertTrue(String.valueOf(left.basis()).endsWith("it is left out of this window, the others decide"));
+        }
+    }
+
+    @Test
+    void requestsThatAreSentAgainAreNamedAsTheReason() throws IOException {
+        SiteJudge judge = judge("trigger: faithfulness_gap\n    threshold: {share: 0.6}");
+        WindowReport usual = judge.judge(drifted(), SiteMemory.initial(), null).report();
+        Repeats none = Objects.requireNonNull(usual.section(Sections.REPEATS));
+        assertEquals(0, none.copies());
+        assertNull(none.sentence());
+        WindowReport storm = judge.judge(
+                        window(record -> WatchedFolder.drifted(record / 4), false), SiteMemory.initial(), null)
+                .report();
+        Repeats repeats = Objects.requireNonNull(storm.section(Sections.REPEATS));
+        assertEquals(RECORDS, repeats.requests());
+        assertEquals(RECORDS * 3 / 4, repeats.copies());
+        assertTrue(
+                storm.judged().reason().contains("; 12 of 16 sampled requests are copies of others"),
+                storm.judged().reason());
+        WindowReport unsuspected = judge("trigger: faithfulness_gap\n    threshold: {share: 0.99}")
+                .judge(window(false), SiteMemory.initial(), null)
+                .report();
+        assertNull(unsuspected.section(Sections.REPEATS));
     }
 
     @Test

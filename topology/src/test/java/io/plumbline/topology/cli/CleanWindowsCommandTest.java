@@ -78,7 +78,7 @@ class CleanWindowsCommandTest extends CheckedSite {
     void assessJudgesAsASiteWithoutThresholdOrTriggerIsJudged() throws Exception {
         JsonNode standard = assess();
         assertEquals(
-                "[\"faithfulness_gap\",\"reconstruction_fvu_trained\",\"request_fvu\"]",
+                "[\"faithfulness_gap\",\"reconstruction_fvu_trained\",\"request_evidence\"]",
                 standard.get("triggers").toString());
         assertTrue(
                 standard.get("why").asText().contains("asked for 1 false alarm in 30 d, which needs 414 clean windows"),
@@ -159,7 +159,9 @@ class CleanWindowsCommandTest extends CheckedSite {
         Shell shell = check("rank: 2", "--offline");
         assertEquals(0, shell.exitCode(), shell.err());
         assertTrue(shell.out().contains("; 1 false alarm in 1.38 h on average\n"), shell.out());
-        assertTrue(shell.out().contains("layer.2: request_fvu is left out, since no clean window has it"), shell.out());
+        assertTrue(
+                shell.out().contains("layer.2: request_evidence is left out, since no clean window has it"),
+                shell.out());
         assertTrue(
                 shell.out()
                         .contains(
@@ -177,7 +179,7 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertProblem(
                 "rank: 3",
                 "a promise about false alarms of faithfulness_gap, reconstruction_fvu_trained, "
-                        + "request_fvu needs 1 clean windows of rank 3");
+                        + "request_evidence needs 1 clean windows of rank 3");
     }
 
     @Test
@@ -238,7 +240,8 @@ class CleanWindowsCommandTest extends CheckedSite {
         assertTrue(reconstruction.get(1).asDouble() < reconstruction.get(2).asDouble());
         assertEquals(
                 "no clean window of that size has it",
-                json.at("/undefined/request_fvu_min_median_max_rank_2_rows_64").asText());
+                json.at("/undefined/request_evidence_min_median_max_rank_2_rows_64")
+                        .asText());
         assertTrue(json.get("smallest_false_alarm_rate_rank_2_rows_5000").isNull());
         assertTrue(json.get("faithfulness_gap_median_rank_2_rows_5000").isNull());
         assertEquals(

@@ -489,7 +489,7 @@ class MonitorConfigTest {
                         .alarms()
                         .triggers());
         assertEquals(
-                List.of("faithfulness_gap", "request_fvu"),
+                List.of("faithfulness_gap", "request_evidence"),
                 site(parse(SMALLEST.replace("threshold: 4.0", "warn: [reconstruction_fvu_trained]")), "layer.2")
                         .alarms()
                         .triggers(),
@@ -511,7 +511,7 @@ class MonitorConfigTest {
                     trigger:
                     - "faithfulness_gap"
                     - "reconstruction_fvu_trained"
-                    - "request_fvu"
+                    - "request_evidence"
                 """,
                 "    threshold:\n      false_alarms: \"1 per 30d\"\n",
                 "    warn_threshold:\n      false_alarms: \"1 per 30d\"\n",

@@ -49,6 +49,7 @@ class PipelineMetersTest {
         assertEquals(4.5, value(snapshot, WindowMetric.ACTIVE_FAITHFULNESS_GAP, ""));
         assertEquals(0.5, value(snapshot, WindowMetric.SEQUENTIAL_EVIDENCE, "eta"), 1e-12);
         assertEquals(4.0, value(snapshot, WindowMetric.THRESHOLD, "faithfulness_gap"));
+        assertEquals(4_320.0, value(snapshot, WindowMetric.FALSE_ALARM_INTERVAL, "windows"), 1e-9);
         assertEquals(5.0, value(snapshot, WindowMetric.DECIDING, "faithfulness_gap"));
         assertEquals(1.25, value(snapshot, WindowMetric.OVER_THRESHOLD, "faithfulness_gap"));
         assertEquals(3.0, value(snapshot, WindowMetric.DECODER_VERSION, ""));

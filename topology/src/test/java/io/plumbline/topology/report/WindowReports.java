@@ -31,13 +31,25 @@ public final class WindowReports {
                                         null,
                                         4.0,
                                         true,
+                                        15,
                                         null,
+                                        0.0625,
+                                        20.0,
                                         null,
-                                        null,
-                                        null,
-                                        null),
+                                        "the largest"),
                                 new StatisticReport(
-                                        "eta", "warn", 0.3, 1.2, 0.5, false, 99, 0.02, null, null, "the largest")),
+                                        "eta",
+                                        "warn",
+                                        0.3,
+                                        1.2,
+                                        0.5,
+                                        false,
+                                        99,
+                                        null,
+                                        0.02,
+                                        null,
+                                        null,
+                                        "the largest")),
                         Verdict.ALIGNED,
                         "eta is not above",
                         List.of(new SequentialReport("eta", 99.0, 9_999.0, false, 40, null, null))),
@@ -71,6 +83,7 @@ public final class WindowReports {
                                 100,
                                 List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))))
                 .with(Sections.ENERGY_WARNING, "one eigenvalue holds 60 % of the window's energy")
+                .with(Sections.REPEATS, new Repeats(12, 9, 1.25, "sent again"))
                 .with(Sections.FAILING_FEATURES, List.of())
                 .with(
                         Sections.FEATURE_ACTIVITY,

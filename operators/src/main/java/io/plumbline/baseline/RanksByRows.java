@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How badly the baseline's requests are reconstructed, by the number of their rows that are looked at.
+ * Ranks of requests among the baseline's requests, by the number of their rows that are looked at.
  *
  * <p>FVU of few rows scatters widely, and how widely depends on the model and on the traffic. Of a large window few
  * rows of each request are encoded, so a request of n rows is ranked among the baseline's requests cut to as many: to
@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param steps by ascending rows, at least one
  */
-record ErrorRanks(List<Step> steps) {
+record RanksByRows(List<Step> steps) {
 
     /** Numbers of rows the baseline's requests are cut to: powers of two, and one and a half times those. */
     static final List<Integer> ROWS =
@@ -33,10 +33,10 @@ record ErrorRanks(List<Step> steps) {
     /** The number that separates this order of rows from the orders of samples. */
     private static final long ORDER = 0x4572726f7252616eL;
 
-    /** The ranks of FVU over the first {@code rows} rows of the baseline's requests. */
+    /** The ranks among the baseline's requests by their first {@code rows} rows. */
     record Step(int rows, ScoreRanks ranks) {}
 
-    ErrorRanks {
+    RanksByRows {
         steps = List.copyOf(steps);
         if (steps.isEmpty()) {
             throw new IllegalArgumentException("no number of rows that requests are cut to: expected at least one");
@@ -46,9 +46,10 @@ record ErrorRanks(List<Step> steps) {
     /**
      * Ranks among these requests; null where too few of them have rows that vary.
      *
-     * @param requests as {@link #cut} gives them
+     * @param requests scores of each by its first 2, 3, 4, ... rows, as {@link #cut} gives them; not finite where there
+     *     is none
      */
-    static @Nullable ErrorRanks of(List<double[]> requests) {
+    static @Nullable RanksByRows of(List<double[]> requests) {
         List<Step> steps = new ArrayList<>();
         long all = requests.stream().filter(cut -> cut.length > 0).count();
         for (int i = 0; i < ROWS.size(); i++) {
@@ -62,7 +63,7 @@ record ErrorRanks(List<Step> steps) {
                 steps.add(new Step(ROWS.get(step), ScoreRanks.of(scores)));
             }
         }
-        return steps.isEmpty() ? null : new ErrorRanks(steps);
+        return steps.isEmpty() ? null : new RanksByRows(steps);
     }
 
     /**
@@ -105,19 +106,24 @@ record ErrorRanks(List<Step> steps) {
         return cut;
     }
 
-    /** Returns the share of the baseline's requests, cut alike, whose FVU is at least this request's. */
-    double pValue(RequestError request) {
-        Step fitting = steps.get(0);
+    /**
+     * Returns the ranks among the baseline's requests, cut alike; null for fewer rows than the shortest cut has.
+     *
+     * @param rows of the request that is ranked
+     */
+    @Nullable
+    ScoreRanks of(long rows) {
+        ScoreRanks fitting = null;
         for (Step step : steps) {
-            if (step.rows() <= request.rows()) {
-                fitting = step;
+            if (step.rows() <= rows) {
+                fitting = step.ranks();
             }
         }
-        return fitting.ranks().pValue(request.fvu());
+        return fitting;
     }
 
-    /** Returns whether a request has enough rows, and rows that vary. */
-    boolean ranks(RequestError request) {
-        return request.varies() && request.rows() >= steps.get(0).rows();
+    /** Returns the fewest requests that another one is ranked among. */
+    int fewestRequests() {
+        return steps.stream().mapToInt(step -> step.ranks().size()).min().orElseThrow();
     }
 }

@@ -1,6 +1,8 @@
 package io.plumbline.baseline;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -16,7 +18,7 @@ import org.junit.jupiter.api.Test;
  * Requests that are all of one law, as those of a narrow service are: their FVU differ by the rows they happen to hold
  * alone, so that few rows scatter far wider than whole requests do.
  */
-class ErrorRanksTest {
+class RanksByRowsTest {
 
     private static final int ROWS = 48;
     private static final int D = 8;
@@ -44,21 +46,22 @@ class ErrorRanksTest {
         }
     }
 
-    private static ErrorRanks ranks(long seed, int requests) {
+    private static RanksByRows ranks(long seed, int requests) {
         Random random = new Random(seed);
         List<double[]> cuts = new ArrayList<>();
         for (int g = 0; g < requests; g++) {
             Rows rows = Rows.drawn(random, ROWS, 1.0);
-            cuts.add(ErrorRanks.cut(g, rows.targets(), rows.squaredErrors()));
+            cuts.add(RanksByRows.cut(g, rows.targets(), rows.squaredErrors()));
         }
-        return Objects.requireNonNull(ErrorRanks.of(cuts));
+        return Objects.requireNonNull(RanksByRows.of(cuts));
     }
 
-    private static double[] pValues(ErrorRanks ranks, long seed, int rows, double worse) {
+    private static double[] pValues(RanksByRows ranks, long seed, int rows, double worse) {
         Random random = new Random(seed);
         double[] pValues = new double[2_000];
         for (int i = 0; i < pValues.length; i++) {
-            pValues[i] = ranks.pValue(Rows.drawn(random, rows, worse).error());
+            RequestError error = Rows.drawn(random, rows, worse).error();
+            pValues[i] = Objects.requireNonNull(ranks.of(error.rows())).pValue(error.fvu());
         }
         return pValues;
     }
@@ -69,7 +72,7 @@ class ErrorRanksTest {
 
     @Test
     void cleanRequestsAreNotFarHoweverFewOfTheirRowsAreEncoded() {
-        ErrorRanks ranks = ranks(1, 1_000);
+        RanksByRows ranks = ranks(1, 1_000);
         for (int rows : new int[] {2, 3, 4, 5, 7, 11, 23, 48}) {
             double[] pValues = pValues(ranks, 2, rows, 1.0);
             // A thousand requests leave a share of 0.05 uncertain by 0.007.
@@ -82,7 +85,7 @@ class ErrorRanksTest {
 
     @Test
     void requestsThatAreReconstructedWorseAreFarOnceThereAreRowsToSeeIt() {
-        ErrorRanks ranks = ranks(3, 1_000);
+        RanksByRows ranks = ranks(3, 1_000);
         assertTrue(shareBelow(0.05, pValues(ranks, 4, 2, 2.0)) > 0.1, "two rows say little, not nothing");
         assertTrue(shareBelow(0.05, pValues(ranks, 5, 24, 2.0)) > 0.9, "twenty-four say it");
     }
@@ -94,10 +97,10 @@ class ErrorRanksTest {
         List<double[]> cuts = new ArrayList<>();
         for (int g = 0; g < 90; g++) {
             Rows rows = Rows.drawn(random, g < 60 ? ROWS : 512, 1.0);
-            cuts.add(ErrorRanks.cut(g, rows.targets(), rows.squaredErrors()));
+            cuts.add(RanksByRows.cut(g, rows.targets(), rows.squaredErrors()));
         }
-        ErrorRanks ranks = Objects.requireNonNull(ErrorRanks.of(cuts));
-        ErrorRanks.Step longest = ranks.steps().get(ranks.steps().size() - 1);
+        RanksByRows ranks = Objects.requireNonNull(RanksByRows.of(cuts));
+        RanksByRows.Step longest = ranks.steps().get(ranks.steps().size() - 1);
         assertEquals(ROWS, longest.rows());
         assertEquals(90, longest.ranks().size());
     }
@@ -105,7 +108,7 @@ class ErrorRanksTest {
     @Test
     void aCutIsTheErrorOfItsRowsAndHoldsTheSmallerOnes() {
         Rows rows = Rows.drawn(new Random(6), 4, 1.0);
-        double[] cut = ErrorRanks.cut(7, rows.targets(), rows.squaredErrors());
+        double[] cut = RanksByRows.cut(7, rows.targets(), rows.squaredErrors());
         assertEquals(3, cut.length, "of 2, 3 and 4 rows");
         assertEquals(rows.error().fvu(), cut[2], 1e-12);
         List<List<Integer>> ofThree = new ArrayList<>();
@@ -145,15 +148,16 @@ class ErrorRanksTest {
 
     @Test
     void rowsThatDoNotVaryAreNotRankedAndTooFewRequestsRankNothing() {
-        ErrorRanks ranks = ranks(8, 25);
-        assertTrue(ranks.ranks(new RequestError(1, 2, 0.1, 1.0)));
-        assertEquals(false, ranks.ranks(new RequestError(1, 1, 0.1, 0.0)));
-        assertEquals(false, ranks.ranks(new RequestError(1, ROWS, 0.1, 0.0)));
+        RanksByRows ranks = ranks(8, 25);
+        assertNotNull(ranks.of(2));
+        assertNull(ranks.of(1));
+        assertFalse(new RequestError(1, 1, 0.1, 0.0).varies());
+        assertFalse(new RequestError(1, ROWS, 0.1, 0.0).varies());
         List<double[]> still = new ArrayList<>();
         for (int g = 0; g < 25; g++) {
-            still.add(ErrorRanks.cut(g, Matrix.zeros(ROWS, D), new double[ROWS]));
+            still.add(RanksByRows.cut(g, Matrix.zeros(ROWS, D), new double[ROWS]));
         }
-        assertNull(ErrorRanks.of(still));
-        assertNull(ErrorRanks.of(still.subList(0, 19)));
+        assertNull(RanksByRows.of(still));
+        assertNull(RanksByRows.of(still.subList(0, 19)));
     }
 }
