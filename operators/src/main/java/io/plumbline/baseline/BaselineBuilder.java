@@ -2,6 +2,8 @@ package io.plumbline.baseline;
 
 import io.plumbline.explainer.Explainer;
 import io.plumbline.features.FeatureActivityAccumulator;
+import io.plumbline.geometry.ActiveSubspace;
+import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.MedianNorm;
@@ -45,6 +47,11 @@ public final class BaselineBuilder {
 
     /** Windows a recording must have of a size of the ladder: fewer promise less than the next smaller size does. */
     public static final int FEWEST_WINDOWS = 8;
+
+    /** Rows so many times as long as the median row are masked where they rule a moment: those of attention sinks. */
+    public static final double CAP_OF_MASSIVE_ROWS = 10.0;
+
+    private static final double RULING_SHARE = 0.5;
 
     private final Explainer explainer;
     private final List<Integer> ranks;
@@ -253,6 +260,19 @@ public final class BaselineBuilder {
         }
         masked = masked.plus(kept.masked());
         return this;
+    }
+
+    /**
+     * Returns whether one eigenvalue holds more than half of the energy of what was added, and rows longer than
+     * {@value #CAP_OF_MASSIVE_ROWS} times the median are there to explain it: such rows hide every other drift.
+     */
+    public boolean isRuledByMassiveRows() {
+        OptionalDouble median = norms.value();
+        if (median.isEmpty() || norms.longerThan(CAP_OF_MASSIVE_ROWS * median.getAsDouble()) == 0) {
+            return false;
+        }
+        Matrix moment = whole.targets().snapshot().matrix();
+        return ActiveSubspace.leadingOnly(moment, 1, null).eigenvalue(1) > RULING_SHARE * moment.trace();
     }
 
     /** Returns the rows left out so far. */

@@ -29,6 +29,13 @@ public final class MedianNorm {
         rows += more.rows();
     }
 
+    /** Returns how many rows are longer than this, up to the width of a bin. */
+    public long longerThan(double norm) {
+        return bins.tailMap(Double.doubleToLongBits(norm) >>> SHIFT, false).values().stream()
+                .mapToLong(Long::longValue)
+                .sum();
+    }
+
     /** Returns the median; empty where there were no rows. */
     public OptionalDouble value() {
         long left = (rows + 1) / 2;

@@ -63,4 +63,18 @@ class MisfitTest {
                         + "and its square is 0.98 of what random subspaces"),
                 sentence);
     }
+
+    @Test
+    void anExplainerThatFitsAPartOfTheTrafficIsSaidSo() {
+        NullSample uneven = new NullSample(
+                16, 2_048, Map.of("reconstruction_fvu_trained", new double[] {0.19, 0.2, 0.2, 0.21, 0.43}));
+        String sentence = misfit(0.24, uneven).orElseThrow();
+        assertTrue(
+                sentence.startsWith("the explainer does not fit part of this traffic: FVU 0.190 to 0.430 in clean"
+                        + " windows of 2,048 rows."),
+                sentence);
+        NullSample even = new NullSample(
+                16, 2_048, Map.of("reconstruction_fvu_trained", new double[] {0.19, 0.2, 0.2, 0.21, 0.28}));
+        assertEquals(Optional.empty(), misfit(0.22, even));
+    }
 }

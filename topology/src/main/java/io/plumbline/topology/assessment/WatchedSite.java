@@ -165,16 +165,17 @@ public record WatchedSite(
     /** Returns why windows of this site would not be of the rows its baseline is of, or null. */
     public static @Nullable String otherRows(SiteSettings settings, Baseline baseline) {
         MaskRules made = baseline.masking().rules();
-        if (made.equals(settings.explained().mask())) {
+        if (settings.explained().mask().isEmpty()
+                || made.equals(settings.explained().mask())) {
             return null;
         }
         return ("mask = %s, but the baseline %s was made with %s: windows would not be of the rows they are compared "
-                        + "with; write mask: %s, or run `plumbline baseline%s`")
+                        + "with; %s, or run `plumbline baseline%s`")
                 .formatted(
                         settings.explained().mask(),
                         settings.explained().baseline(),
                         made,
-                        made.isEmpty() ? "{}" : made,
+                        made.isEmpty() ? "leave mask out" : "write mask: " + made,
                         options(settings.explained().mask()));
     }
 

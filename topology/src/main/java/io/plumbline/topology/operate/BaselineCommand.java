@@ -41,7 +41,9 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -149,9 +151,11 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(
             names = "--mask-norm-cap",
             paramLabel = "X",
-            description = "Leave out rows longer than X times the median row; reads the dumps once more.")
+            description = "Leave out rows longer than X times the median row; reads the dumps once more. Default:"
+                    + " 10 where one eigenvalue holds more than half of the energy and such rows are there, else none;"
+                    + " 'none' keeps them.")
     @Nullable
-    Double maskNormCap;
+    String maskNormCap;
 
     @Option(
             names = "--window-size",
@@ -274,29 +278,26 @@ final class BaselineCommand implements Callable<Integer> {
     private Answer measured(Explainer trained, @Nullable SiteSettings site, Duration size, Path file, Path shown)
             throws IOException {
         Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
-        MaskRules rules = site != null && maskTokenIds.isEmpty() && maskNormCap == null
+        MaskRules asked = site != null && maskTokenIds.isEmpty() && maskNormCap == null
                 ? site.explained().mask()
                 : maskRules();
         List<Integer> defaultRanks = List.of(
                 site == null
                         ? UsualRank.of(trained.targetWidth())
                         : site.explained().rank());
-        BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
-                .keeping(sampleRows);
-        if (windowRows.isEmpty()) {
-            builder.onLadder();
-        }
-        if (encodedRows != null) {
-            builder.encoding(encodedRows);
-        }
+        Made made;
         Baseline measured;
         try (BehaviourProvider.Clean head = downstream.open(trained, source.dumps())) {
-            if (head != null) {
-                builder.measuring(head);
-            }
-            Baseline windows = source.read(trained, rules, requests -> measured(builder, requests));
-            measured = head == null ? windows : windows.keepingWhole(head.sample(CleanHeadOptions.MOST_BYTES));
+            made = source.read(
+                    trained,
+                    asked,
+                    requests -> made(rules -> builder(trained, defaultRanks, rules, head), asked, requests));
+            measured = head == null
+                    ? made.baseline()
+                    : made.baseline().keepingWhole(head.sample(CleanHeadOptions.MOST_BYTES));
         }
+        BaselineBuilder builder = made.builder();
+        MaskRules rules = measured.masking().rules();
         Provenance provenance = replacement == null
                 ? Provenance.first(Instant.now(), source.describe())
                 : replacement.provenance(Instant.now(), source.describe());
@@ -311,6 +312,13 @@ final class BaselineCommand implements Callable<Integer> {
         if (!rules.isEmpty()) {
             builder.masked().byReason().forEach((reason, rows) -> answer.put("masked_rows_" + reason, rows)
                     .say("masked by %s: %s".formatted(reason, Amounts.count(rows, "row"))));
+        }
+        if (!rules.equals(asked)) {
+            warnings.add(
+                    ("WARNING: %s: one eigenvalue holds more than half of the energy, because of rows longer than %s"
+                                    + " times the median row: they are left out, here and in windows that are judged."
+                                    + " --mask-norm-cap none keeps them, and no drift of the others may show")
+                            .formatted(shown, Amounts.number(BaselineBuilder.CAP_OF_MASSIVE_ROWS)));
         }
         answer.put("revision", provenance.revision());
         if (replacement != null) {
@@ -346,6 +354,13 @@ final class BaselineCommand implements Callable<Integer> {
                                     + (basis.shortfall() == null ? "" : "; " + basis.shortfall());
             answer.say("promise, windows of %s, rank %d: %s"
                     .formatted(Amounts.count(sample.rowsPerWindow(), "row"), sample.rank(), promise));
+            new DriftJudge(baseline, DriftJudge.DEFAULT_TRIGGERS, standard, standard, DriftPolicy.STANDARD, 1)
+                    .byRequests(sample)
+                    .ifPresent(requests -> answer.say("promise, by requests beside them, about %s a window: at most %s"
+                            .formatted(
+                                    Amounts.number((double) requests.requests()),
+                                    Objects.requireNonNull(requests.level().basis())
+                                            .promise())));
         }
         baseline.samples().stream()
                 .mapToInt(NullSample::rank)
@@ -367,23 +382,52 @@ final class BaselineCommand implements Callable<Integer> {
         }
     }
 
-    private static Baseline measured(BaselineBuilder builder, BaselineSource.Requests requests) throws IOException {
+    private record Made(BaselineBuilder builder, Baseline baseline) {}
+
+    private BaselineBuilder builder(
+            Explainer trained, List<Integer> defaultRanks, MaskRules rules, BehaviourProvider.@Nullable Clean head) {
+        BaselineBuilder builder = BaselineBuilder.of(trained, ranks.isEmpty() ? defaultRanks : ranks, windowRows, rules)
+                .keeping(sampleRows);
+        if (windowRows.isEmpty()) {
+            builder.onLadder();
+        }
+        if (encodedRows != null) {
+            builder.encoding(encodedRows);
+        }
+        return head == null ? builder : builder.measuring(head);
+    }
+
+    private Made made(Function<MaskRules, BaselineBuilder> fresh, MaskRules rules, BaselineSource.Requests requests)
+            throws IOException {
+        BaselineBuilder builder = fresh.apply(rules);
         requests.forEach("contents", builder::addContents);
         if (builder.needsNorms()) {
             requests.forEach("norms", builder::addNorms);
         }
         requests.forEach("moments", builder::add);
+        if (rules.normCap() == null && maskNormCap == null && builder.isRuledByMassiveRows()) {
+            return made(fresh, new MaskRules(rules.tokenIds(), BaselineBuilder.CAP_OF_MASSIVE_ROWS), requests);
+        }
         CleanWindowPass windows = builder.secondPass();
         requests.forEach("clean windows", windows::add);
-        return windows.build();
+        return new Made(builder, windows.build());
     }
 
     private MaskRules maskRules() {
         try {
-            return new MaskRules(maskTokenIds, maskNormCap);
+            return new MaskRules(
+                    maskTokenIds, maskNormCap == null || maskNormCap.equals("none") ? null : normCap(maskNormCap));
         } catch (IllegalArgumentException refused) {
             throw new UsageException(
                     "--mask-" + String.valueOf(refused.getMessage()).replace('_', '-'));
+        }
+    }
+
+    private static double normCap(String text) {
+        try {
+            return Double.parseDouble(text);
+        } catch (NumberFormatException refused) {
+            throw new UsageException("--mask-norm-cap = %s: expected a number above 1, or none".formatted(text));
         }
     }
 

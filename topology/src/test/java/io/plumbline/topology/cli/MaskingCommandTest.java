@@ -71,6 +71,36 @@ class MaskingCommandTest {
     }
 
     @Test
+    void longRowsThatRuleARecordingAreMaskedUnlessToldOtherwise() throws IOException {
+        Shell shell = Shell.run(
+                "baseline",
+                "--explainer",
+                folder,
+                "--activations",
+                folder.resolve("normal-special"),
+                "--rank",
+                32,
+                "--window-rows",
+                256,
+                "--out",
+                folder.resolve("by-default"),
+                "--json");
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertTrue(
+                shell.err().contains("because of rows longer than 10 times the median row: they are left out"),
+                shell.err());
+        JsonNode byDefault = JSON.readTree(shell.out());
+        assertEquals(2 * REQUESTS, byDefault.get("masked_rows_norm").asInt());
+        assertEquals(without(clean), without(byDefault));
+        JsonNode kept = baseline("normal-special", "kept", "--mask-norm-cap", "none");
+        assertEquals(clean.get("rows").asInt() + 2 * REQUESTS, kept.get("rows").asInt());
+        assertFalse(clean.has("masked_rows_norm"), "nothing to mask");
+        JsonNode blind = assess("kept", "later-special");
+        assertTrue(blind.get("top_eigenvalue_share").asDouble() > 0.5);
+        assertEquals(assess("clean", "later"), without(assess("by-default", "later-special")));
+    }
+
+    @Test
     void aDumpThatDoesNotNameItsTokensIsRefusedWhereTheyAreMasked() throws IOException {
         String sentence = "has no tensor \"token_ids\"";
         assertRefused(

@@ -180,7 +180,7 @@ class CheckCommandTest extends CheckedSite {
                 "layer.2: mask = {token_ids: [5], norm_cap: 8.0}, but the baseline");
         assertProblem(
                 "rank: 2, threshold: 1.0, mask: {token_ids: [5], norm_cap: 8}",
-                "was made with none: windows would not be of the rows they are compared with; write mask: {}, or run"
+                "was made with none: windows would not be of the rows they are compared with; leave mask out, or run"
                         + " `plumbline baseline --mask-token-id 5 --mask-norm-cap 8.0`");
         Shell same = check("rank: 2, threshold: 1.0, mask: {}", "--offline");
         assertEquals(0, same.exitCode(), same.err());
