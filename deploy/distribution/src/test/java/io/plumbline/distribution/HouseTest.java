@@ -72,6 +72,7 @@ class HouseTest {
             "adaptation",
             "judgement",
             "features",
+            "groups",
             "baseline",
             "causal",
             "causal.heads",
