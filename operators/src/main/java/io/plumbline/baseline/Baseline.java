@@ -1,6 +1,7 @@
 package io.plumbline.baseline;
 
 import io.plumbline.features.FeatureActivity;
+import io.plumbline.groups.KnownGroups;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  *     see {@link io.plumbline.requests.RequestSample}
  * @param encodedRows rows of a clean window on which its reconstruction was measured, where it has more; at least 2
  * @param requests how its requests differ; null where they were fewer than {@link RequestModel#FEWEST_REQUESTS}
+ * @param groups of its own unusual requests; null where it has no model of requests, and in files that do not say
  * @param activity how often its features are active; null in files that do not say
  * @param wholeRequests requests of the recording with all of their rows, each as a record of its own, to run the rest
  *     of a model on; empty where none were kept
@@ -43,6 +45,7 @@ public record Baseline(
         List<SampledRow> rows,
         int encodedRows,
         @Nullable RequestModel requests,
+        @Nullable KnownGroups groups,
         @Nullable FeatureActivity activity,
         List<byte[]> wholeRequests,
         @Nullable Provenance provenance) {
@@ -66,6 +69,12 @@ public record Baseline(
         if (requests != null && requests.projection().dimension() != dimension) {
             throw new IllegalArgumentException("a model of requests of dimension %d in a baseline of dimension %d"
                     .formatted(requests.projection().dimension(), dimension));
+        }
+        if (groups != null
+                && (requests == null
+                        || groups.means().columns() != requests.projection().components())) {
+            throw new IllegalArgumentException("groups of requests of %d components without a model of as many"
+                    .formatted(groups.means().columns()));
         }
         for (SampledRow row : rows) {
             if (row.targetRow().length != dimension) {
@@ -92,6 +101,7 @@ public record Baseline(
                 rows,
                 encodedRows,
                 requests,
+                groups,
                 activity,
                 wholeRequests,
                 other);
@@ -110,6 +120,7 @@ public record Baseline(
                 rows,
                 encodedRows,
                 requests,
+                groups,
                 activity,
                 other,
                 provenance);

@@ -328,6 +328,7 @@ public final class BaselineBuilder {
                 sample.rows(),
                 encodedRows,
                 requests == null ? null : requests.model(),
+                requests == null ? null : KeptGroups.of(requests, means.kept()),
                 activity == null ? null : activity.snapshot(),
                 List.of(),
                 null);

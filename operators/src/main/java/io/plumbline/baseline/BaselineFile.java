@@ -47,6 +47,8 @@ import org.jspecify.annotations.Nullable;
  *                                                               {@link RanksByRows}; N = 2, 3, 4, ...; may be missing
  * request_evidence_scores.N               [F]             F64   their evidence in mean and FVU of N rows together,
  *                                                               ascending; may be missing
+ * group_means                             [g, p]          F64   {@link io.plumbline.groups.KnownGroups}, may be missing
+ * group_shares                            [g]             F64   of each group among the requests
  * windows.RANK.ROWS.STATISTIC             [windows]       F64   one statistic in clean windows, NaN: undefined
  * feature_requests                        [2]             I64   G, sum n_g^2; these six may be missing
  * feature_active_rows                     [k]             I64   see {@link io.plumbline.features.FeatureActivity}
@@ -110,6 +112,7 @@ final class BaselineFile {
         addMasking(writer, baseline.masking());
         writer.addLongs(ENCODED_ROWS, baseline.encodedRows());
         KeptRequests.write(writer, baseline.requests());
+        KeptGroups.write(writer, baseline.groups());
         KeptActivity.write(writer, baseline.activity());
         KeptWhole.write(writer, baseline.wholeRequests());
         for (NullSample sample : baseline.samples()) {
@@ -214,6 +217,7 @@ final class BaselineFile {
                 KeptRows.read(name, tensors, width),
                 encodedRows(name, tensors),
                 KeptRequests.read(name, tensors, width),
+                KeptGroups.read(name, tensors),
                 KeptActivity.read(name, tensors, rows),
                 KeptWhole.read(name, tensors, width),
                 provenance(name, metadata));

@@ -184,6 +184,7 @@ public final class CleanWindowPass {
                 whole.rows(),
                 whole.encodedRows(),
                 whole.requests(),
+                whole.groups(),
                 whole.activity(),
                 whole.wholeRequests(),
                 null);

@@ -71,4 +71,9 @@ public final class RecordedWindow {
                         .with(Statistic.RECONSTRUCTION_FVU_TRAINED, errors.fvu())
                         .with(Statistic.RECONSTRUCTION_ERROR, errors.energy()));
     }
+
+    /** Returns the totals of the requests, named by their places; null where the baseline has no model of requests. */
+    public @Nullable RequestTotals totals() {
+        return totals;
+    }
 }

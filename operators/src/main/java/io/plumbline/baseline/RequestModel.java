@@ -1,6 +1,7 @@
 package io.plumbline.baseline;
 
 import io.plumbline.geometry.Evidence;
+import io.plumbline.groups.GroupSpace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.requests.RequestTotal;
@@ -208,5 +209,10 @@ public final class RequestModel {
     @Nullable
     RanksByRows both() {
         return both;
+    }
+
+    /** Returns in which direction other requests lie from the baseline's, and which of them are unusual. */
+    public GroupSpace groupSpace() {
+        return GroupSpace.of(projection.id(), basis, location, usualRows, means.scores());
     }
 }

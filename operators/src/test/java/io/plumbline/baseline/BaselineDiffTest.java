@@ -34,6 +34,7 @@ class BaselineDiffTest {
                 256,
                 null,
                 null,
+                null,
                 List.of(),
                 null);
     }

@@ -551,6 +551,7 @@ class DriftJudgeTest {
                 256,
                 requests,
                 null,
+                null,
                 List.of(),
                 null);
     }

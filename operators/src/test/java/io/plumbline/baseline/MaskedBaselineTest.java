@@ -90,6 +90,7 @@ class MaskedBaselineTest {
                 List.of(),
                 old.encodedRows(),
                 old.requests(),
+                old.groups(),
                 old.activity(),
                 List.of(),
                 null);

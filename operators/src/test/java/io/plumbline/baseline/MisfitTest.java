@@ -30,6 +30,7 @@ class MisfitTest {
                 256,
                 null,
                 null,
+                null,
                 List.of(),
                 null);
         return Misfit.of(baseline, baseline.samples());
