@@ -68,6 +68,8 @@ import picocli.CommandLine.Spec;
             "  plumbline assess ... --threshold 4.0",
             "Which features fail on these rows, the ten worst:",
             "  plumbline assess ... --features 10",
+            "What kinds of new traffic there are, and which requests to look at first:",
+            "  plumbline assess ... --groups",
             "With --json, one object and nothing else:",
             "  plumbline assess ... --json | jq .faithfulness_gap"
         })
@@ -153,6 +155,14 @@ public final class AssessCommand implements Callable<Integer> {
     FeatureOptions features;
 
     @Option(
+            names = "--groups",
+            description = "List groups of requests that are unlike the baseline's and like each other: how many"
+                    + " requests, new or a known kind, the three nearest to the centre by their place in the dumps, and"
+                    + " the features that are more active in them. Three requests of one new kind are a group,"
+                    + " whatever their share.")
+    boolean groups;
+
+    @Option(
             names = "--all",
             description = "Print the linear bounds on the gap to the baseline too, which --json always has. On real"
                     + " activations they are far above the largest possible gap.")
@@ -181,6 +191,9 @@ public final class AssessCommand implements Callable<Integer> {
         if (assessed.listed() != null && !json) {
             assessed.listed().print(spec.commandLine().getOut());
         }
+        if (assessed.groups() != null && !json) {
+            assessed.groups().print(spec.commandLine().getOut());
+        }
         return exitCode(assessed.standing().verdict());
     }
 
@@ -197,7 +210,10 @@ public final class AssessCommand implements Callable<Integer> {
 
     /** The assessment of one explainer, or of one block of it. */
     private record Assessed(
-            Answer answer, BlockStanding standing, @Nullable ListedFeatures listed) {}
+            Answer answer,
+            BlockStanding standing,
+            @Nullable ListedFeatures listed,
+            @Nullable ListedGroups groups) {}
 
     private int assessAll(List<Explainer> blocks, Threshold threshold, List<String> deciding, AlarmLaw law)
             throws IOException {
@@ -282,6 +298,10 @@ public final class AssessCommand implements Callable<Integer> {
             if (listed != null && json) {
                 listed.putInto(answer);
             }
+            ListedGroups found = groups ? ListedGroups.of(features, trained, normal, stream, requests) : null;
+            if (found != null && json) {
+                found.putInto(answer);
+            }
             return new Assessed(
                     answer,
                     new BlockStanding(
@@ -290,7 +310,8 @@ public final class AssessCommand implements Callable<Integer> {
                             trigger,
                             decisive.value(),
                             decisive.threshold()),
-                    listed);
+                    listed,
+                    found);
         }
     }
 

@@ -114,7 +114,8 @@ final class FeatureOptions {
                 names(trained));
     }
 
-    private ActivityComparison comparison(Baseline normal) {
+    /** Returns the comparison of how often features are active, with the rate asked for. */
+    ActivityComparison comparison(Baseline normal) {
         try {
             return ActivityComparison.of(normal.activity(), falseDiscoveryRate);
         } catch (IllegalArgumentException refused) {
@@ -123,7 +124,8 @@ final class FeatureOptions {
         }
     }
 
-    private FeatureNames names(Explainer trained) {
+    /** Returns what features are called by the files asked for. */
+    FeatureNames names(Explainer trained) {
         try {
             FeatureLink address = link == null ? null : new FeatureLink(link);
             return FeatureNames.read(new FeatureSettings(falseDiscoveryRate, labels, address), trained);

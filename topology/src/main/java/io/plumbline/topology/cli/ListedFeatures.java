@@ -78,7 +78,11 @@ record ListedFeatures(List<FailingFeature> failing, ActivityChanges activity, Ma
     }
 
     private String called(int feature) {
-        FeatureName name = names.get(feature);
+        return called(names.get(feature));
+    }
+
+    /** Returns the label and the link of a feature as they stand behind its line. */
+    static String called(@Nullable FeatureName name) {
         return name == null
                 ? ""
                 : (name.label() == null ? "" : "  " + name.label()) + (name.link() == null ? "" : "  " + name.link());
