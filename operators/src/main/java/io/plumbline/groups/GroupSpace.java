@@ -2,6 +2,7 @@ package io.plumbline.groups;
 
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.SplitMix;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.requests.RequestTotal;
 import java.util.Arrays;
@@ -87,6 +88,16 @@ public final class GroupSpace {
             factors[i] = lengths[i] > 0.0 ? (i < leading ? 1.0 : sketch) / lengths[i] : 0.0;
         }
         return factors;
+    }
+
+    /** Returns a number that two spaces share only if they give the same directions, but for one chance in 2^64. */
+    long fingerprint() {
+        long hash = SplitMix.mix(projection.hash() ^ Double.doubleToLongBits(usualRows));
+        hash = SplitMix.mix(hash ^ Double.doubleToLongBits(largestUsual));
+        for (double value : location) {
+            hash = SplitMix.mix(hash ^ Double.doubleToLongBits(value));
+        }
+        return hash;
     }
 
     /** Returns how many numbers a direction has. */

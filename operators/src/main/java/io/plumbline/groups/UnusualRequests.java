@@ -68,6 +68,20 @@ public final class UnusualRequests {
         return this;
     }
 
+    /**
+     * Adds what was kept of requests before.
+     *
+     * @param all requests they were kept of
+     * @param unlike how many of these were unusual
+     * @param unusualOnes those that were kept
+     */
+    UnusualRequests add(long all, long unlike, List<UnusualRequest> unusualOnes) {
+        requests += all;
+        unusual += unlike;
+        unusualOnes.forEach(this::keep);
+        return this;
+    }
+
     private void keep(UnusualRequest request) {
         UnusualRequest known = byContent.get(request.content());
         byContent.put(request.content(), known == null ? request : known.with(request));

@@ -1,5 +1,8 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.groups.RecentGroups;
+import org.jspecify.annotations.Nullable;
+
 /**
  * Holds the decision about a window, as the sections of its report need it.
  *
@@ -7,5 +10,11 @@ package io.plumbline.topology.assessment;
  * @param drifted whether the site is drifted with this window
  * @param deciding name of the deciding statistic
  * @param origins where the rows of the windows up to this one came from
+ * @param groups of like requests in the last windows; null where this one has no totals of its requests
  */
-record Decision(SiteMemory before, boolean drifted, String deciding, KnownOrigins origins) {}
+record Decision(
+        SiteMemory before,
+        boolean drifted,
+        String deciding,
+        KnownOrigins origins,
+        RecentGroups.@Nullable Step groups) {}

@@ -59,6 +59,7 @@ final class Measures {
         add(Sections.CAUSE, comparisons::cause);
         add(Sections.ENERGY_WARNING, this::energyWarning);
         add(Sections.REPEATS, Measures::repeats);
+        add(Sections.GROUPS, new GroupsMeasure(site.explainer().hasCodes(), activity));
         add(Sections.FAILING_FEATURES, new FailingMeasure(site));
         add(Sections.FEATURE_ACTIVITY, this::featureActivity);
         add(Sections.FEATURE_NAMES, this::featureNames);

@@ -3,10 +3,12 @@ package io.plumbline.topology.assessment;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.baseline.DriftJudge;
 import io.plumbline.baseline.Provenance;
+import io.plumbline.baseline.RequestModel;
 import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.explainer.KnownCodes;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.groups.RecentGroups;
 import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.DriftPolicy.Outcome;
 import io.plumbline.judgement.DriftPolicy.Transition;
@@ -85,7 +87,8 @@ final class SiteDecision {
                         drifted,
                         headline.orElse(Double.NaN));
         Sections sections = Sections.NONE;
-        Decision decision = new Decision(memory, drifted, deciding.statistic(), origins);
+        RecentGroups.Step groups = groups(memory, window);
+        Decision decision = new Decision(memory, drifted, deciding.statistic(), origins, groups);
         for (Measures.Measured<?> one : measured.sections()) {
             sections = one.addTo(sections, decision);
         }
@@ -97,6 +100,7 @@ final class SiteDecision {
                 swap,
                 memory.coverage().after(window.notes().coverage(), baselineMs()),
                 origins,
+                groups == null ? memory.groups() : groups.memory(),
                 taken.states());
         Provenance baseline = site.baseline().provenance();
         RequestTotals totals = window.requestTotals();
@@ -145,6 +149,23 @@ final class SiteDecision {
         Repeats repeats = sections.get(Sections.REPEATS);
         String reason = verdict.reason(statistic);
         return repeats == null || repeats.sentence() == null ? reason : reason + "; " + repeats.sentence();
+    }
+
+    /** Pools the requests of the last windows; null where this one has no totals under the baseline's projection. */
+    private RecentGroups.@Nullable Step groups(SiteMemory memory, ClosedWindow window) {
+        RequestModel model = site.baseline().requests();
+        RequestTotals totals = window.requestTotals();
+        return model == null
+                        || totals == null
+                        || !totals.projection().equals(model.projection().id())
+                ? null
+                : memory.groups()
+                        .after(
+                                model.groupSpace(),
+                                window.startMs(),
+                                window.endMs(),
+                                totals.totals(),
+                                site.baseline().groups());
     }
 
     private SwapWatch watch(SwapWatch before, Measurement measured) {

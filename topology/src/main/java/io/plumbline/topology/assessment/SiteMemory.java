@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.groups.RecentGroups;
 import io.plumbline.judgement.DriftState;
 import io.plumbline.judgement.SequentialState;
 import io.plumbline.moments.SampledRow;
@@ -24,6 +25,7 @@ import java.util.TreeMap;
  * 48      28     {@link CoverageWatch}: baseline (8), windows (4), sums of delivered (8) and cached (8) shares
  * 76      1      sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
  * …              {@link KnownOrigins}
+ * …              {@link RecentGroups}
  * </pre>
  *
  * @param drift debounce and hysteresis
@@ -33,6 +35,7 @@ import java.util.TreeMap;
  * @param swap how the decoder in service has done since its swap
  * @param coverage what share of the tokens usually comes as rows
  * @param origins which values of headers and tags its windows had
+ * @param groups unusual requests of its last windows
  * @param sequential by statistic
  */
 record SiteMemory(
@@ -43,6 +46,7 @@ record SiteMemory(
         SwapWatch swap,
         CoverageWatch coverage,
         KnownOrigins origins,
+        RecentGroups groups,
         Map<String, SequentialState> sequential) {
 
     static final long NEVER = Long.MIN_VALUE;
@@ -63,6 +67,7 @@ record SiteMemory(
                 SwapWatch.NONE,
                 CoverageWatch.NONE,
                 KnownOrigins.NONE,
+                RecentGroups.NONE,
                 Map.of());
     }
 
@@ -76,7 +81,8 @@ record SiteMemory(
 
     byte[] encode() {
         byte[] known = origins.encode();
-        int bytes = FIXED_BYTES + known.length;
+        byte[] recent = groups.encode();
+        int bytes = FIXED_BYTES + known.length + recent.length;
         for (Map.Entry<String, SequentialState> detector : sequential.entrySet()) {
             bytes += 1 + name(detector).length + detector.getValue().encode().length;
         }
@@ -98,7 +104,7 @@ record SiteMemory(
             byte[] name = name(detector);
             buffer.put((byte) name.length).put(name).put(detector.getValue().encode());
         }
-        return buffer.put(known).array();
+        return buffer.put(known).put(recent).array();
     }
 
     private static byte[] name(Map.Entry<String, SequentialState> detector) {
@@ -137,10 +143,11 @@ record SiteMemory(
             sequential.put(new String(name, StandardCharsets.UTF_8), SequentialState.decode(buffer));
         }
         KnownOrigins origins = KnownOrigins.decode(buffer);
+        RecentGroups groups = RecentGroups.decode(buffer);
         if (buffer.hasRemaining()) {
             throw new IllegalArgumentException(buffer.remaining() + " bytes after its end");
         }
-        return new SiteMemory(drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, origins, sequential);
+        return new SiteMemory(drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, origins, groups, sequential);
     }
 
     private static DriftState driftState(ByteBuffer buffer) {

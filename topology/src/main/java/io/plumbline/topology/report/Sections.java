@@ -63,6 +63,13 @@ public final class Sections {
             new TypeReference<>() {},
             Shown.NEWEST_DRIFTED);
 
+    public static final SectionKind<Groups> GROUPS = kind(
+            "groups",
+            "[groups](../concepts/groups.md) of like requests in the last windows; null without totals of requests",
+            new TypeReference<>() {},
+            Shown.NEWEST,
+            Groups.SAMPLES);
+
     public static final SectionKind<List<FailingFeature>> FAILING_FEATURES = kind(
             "failing_features",
             "while the site is drifted: the features whose decoder columns are wrong, worst first",

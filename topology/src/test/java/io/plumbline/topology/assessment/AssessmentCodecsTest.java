@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import io.plumbline.groups.RecentGroups;
 import io.plumbline.judgement.DriftState;
 import io.plumbline.judgement.SequentialDetector;
 import io.plumbline.judgement.SequentialState;
@@ -63,6 +64,7 @@ class AssessmentCodecsTest {
                 new SwapWatch(4, 3, 1),
                 new CoverageWatch(7, 2, 1.5, 0.25),
                 KnownOriginsTest.known(),
+                RecentGroups.NONE,
                 Map.of());
         assertEquals(memory, SiteMemory.decode(memory.encode()));
         assertEquals(
@@ -79,6 +81,7 @@ class AssessmentCodecsTest {
                 SwapWatch.NONE,
                 new CoverageWatch(7, 2, 1.5, 0.25),
                 KnownOriginsTest.known(),
+                RecentGroups.NONE,
                 Map.of("eta", state, "gap_share", SequentialState.INITIAL));
         assertEquals(detecting, SiteMemory.decode(detecting.encode()));
         HostileBytes.check(detecting.encode(), SiteMemory::decode);

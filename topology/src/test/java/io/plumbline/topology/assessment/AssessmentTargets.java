@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.groups.RecentGroups;
 import io.plumbline.judgement.DriftState;
 import io.plumbline.topology.fuzz.FuzzTarget;
 import io.plumbline.topology.fuzz.Part;
@@ -40,6 +41,7 @@ public final class AssessmentTargets {
                                                 new SwapWatch(4, 3, 1),
                                                 new CoverageWatch(7, 2, 1.5, 0.25),
                                                 KnownOriginsTest.known(),
+                                                RecentGroups.NONE,
                                                 Map.of())
                                         .encode()),
                         8,

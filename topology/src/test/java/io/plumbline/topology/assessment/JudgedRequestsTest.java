@@ -5,20 +5,28 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.baseline.Baseline;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.judgement.Verdict;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.panes.WindowNotes;
+import io.plumbline.topology.report.Groups;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.StatisticReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.report.WorstRequest;
+import io.plumbline.topology.windows.ClosedWindow;
+import io.plumbline.topology.windows.Panes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -79,6 +87,76 @@ class JudgedRequestsTest extends JudgedWindows {
                 judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
         assertEquals(Verdict.ALIGNED, quiet.judged().verdict());
         assertEquals(List.of(), quiet.details());
+    }
+
+    @Test
+    void requestsOfANewKindAreAGroupThatKeepsItsNumberOverWindows() throws IOException {
+        SiteJudge judge = judge("threshold: {share: 0.99}");
+        WindowReport clean =
+                judge.judge(mixed(record -> false), SiteMemory.initial(), null).report();
+        assertEquals(
+                List.of(),
+                Objects.requireNonNull(clean.section(Sections.GROUPS)).groups());
+        SiteJudge.Judgement first = judge.judge(moved(2), SiteMemory.initial(), null);
+        assertEquals(
+                List.of(),
+                Objects.requireNonNull(first.report().section(Sections.GROUPS)).groups(),
+                "two are no group");
+        SiteMemory remembered = SiteMemory.decode(first.memory().encode());
+        SiteJudge.Judgement second = judge.judge(at(moved(4), 10_000), remembered, null);
+        Groups.Group group = Objects.requireNonNull(second.report().section(Sections.GROUPS))
+                .groups()
+                .get(0);
+        assertEquals(1, group.number());
+        assertEquals(group.kind().equals("known"), group.baselineShare() != null, group::toString);
+        assertEquals(4, group.inWindow());
+        assertEquals(4, group.requests(), "the two of the window before are copies of two of these");
+        assertEquals(6.0 / 32.0, group.share(), 1e-12);
+        assertEquals(0, group.firstMs());
+        assertEquals(20_000, group.lastMs());
+        assertTrue(Set.of("chat-0", "chat-1", "chat-2", "chat-3").containsAll(group.nearest()), () -> group.nearest()
+                .toString());
+        SiteJudge.Judgement third = judge.judge(at(moved(4), 20_000), second.memory(), null);
+        assertEquals(
+                1,
+                Objects.requireNonNull(third.report().section(Sections.GROUPS))
+                        .groups()
+                        .get(0)
+                        .number());
+        assertNull(
+                judge.judge(window(false), SiteMemory.initial(), null).report().section(Sections.GROUPS));
+    }
+
+    /** A clean window with totals of its requests, the first ones moved along one direction. */
+    private static ClosedWindow moved(int requests) throws IOException {
+        RequestProjection projection = Objects.requireNonNull(
+                        Baseline.read(folder.resolve("baseline.safetensors")).requests())
+                .projection();
+        RequestTotals totals = RequestTotals.ofCapacity(projection.id(), 1_024);
+        for (int record = 0; record < RECORDS; record++) {
+            Matrix rows = WatchedFolder.quiet(1_000 + record);
+            for (int i = 0; i < rows.rows() && record < requests; i++) {
+                rows.set(i, 0, rows.get(i, 0) + 40.0);
+            }
+            double[] sum = new double[projection.components()];
+            projection.add(rows, sum);
+            totals.add(record, "chat-" + record, rows.rows(), sum);
+        }
+        return with(window(false), totals);
+    }
+
+    private static ClosedWindow at(ClosedWindow window, long startMs) {
+        return with(
+                Panes.window(
+                        window.site(),
+                        startMs,
+                        startMs + 10_000,
+                        window.moment(),
+                        window.sample(),
+                        RECORDS,
+                        new WindowNotes(),
+                        new RowAccount(128, 128, 0, Map.of(), Map.of(), 0)),
+                Objects.requireNonNull(window.requestTotals()));
     }
 
     @Test

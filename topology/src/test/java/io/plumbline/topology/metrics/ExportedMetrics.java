@@ -193,6 +193,7 @@ final class ExportedMetrics {
             case "bound" -> metric.equals(WindowMetric.GAP_BOUND) ? List.of() : List.of("upper");
             case "direction" -> List.of("less_active", "more_active");
             case "moment" -> List.of();
+            case "group" -> List.of("1");
             case "clean" -> List.of("windows", "requests");
             case "value" -> List.of("acme");
             case "block" -> List.of("targets.3");

@@ -84,6 +84,25 @@ public final class WindowReports {
                                 List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))))
                 .with(Sections.ENERGY_WARNING, "one eigenvalue holds 60 % of the window's energy")
                 .with(Sections.REPEATS, new Repeats(12, 9, 1.25, "sent again"))
+                .with(
+                        Sections.GROUPS,
+                        new Groups(
+                                120,
+                                14,
+                                List.of(new Groups.Group(
+                                        3,
+                                        4,
+                                        0.125,
+                                        1,
+                                        8.5,
+                                        0.75,
+                                        "known",
+                                        0.0625,
+                                        60_000,
+                                        120_000,
+                                        List.of("chat-4"),
+                                        Map.of("tenant", "acme"),
+                                        List.of()))))
                 .with(Sections.FAILING_FEATURES, List.of())
                 .with(
                         Sections.FEATURE_ACTIVITY,
