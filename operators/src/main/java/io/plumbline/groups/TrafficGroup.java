@@ -9,13 +9,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * A group of unusual requests that lie in about the same direction from the baseline's location.
  *
- * <pre>{@code
- * UnusualRequests pool = UnusualRequests.of(baseline.requests().groupSpace()).add(totals);
- * for (TrafficGroup group : TrafficGroup.of(pool, baseline.groups())) {
- *     System.out.println(group.size() + " requests, evidence " + group.evidence());
- * }
- * }</pre>
- *
  * <p>Requests are grouped by average linkage of their unit vectors u while the mean cosine between two groups is at
  * least {@value #LEAST_COSINE}. <b>Evidence:</b> {@code |sum u|^2 - n}, the sum of the cosines of all ordered pairs, so
  * 0 on average where directions are independent, and up to {@code n (n - 1)}. Linkage leaves the mean cosine of a group

@@ -18,8 +18,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the groups of like requests of the last windows. Who is in a group is known when the window is judged, from what
- * is remembered; the features of {@value #DESCRIBED} groups are compared then, on rows that are encoded.
+ * Tells the groups of like requests of the last windows. Who is in a group is known when the window is judged, from
+ * what is remembered; the features of {@value #DESCRIBED} groups are compared then, on rows that are encoded.
  */
 final class GroupsMeasure implements Measure<Groups> {
 
@@ -79,7 +79,7 @@ final class GroupsMeasure implements Measure<Groups> {
                 described ? features(requests, head) : List.of());
     }
 
-    /** Returns the values that all requests of the group share of which anything is said in this window. */
+    /** Returns the values that all requests of the group share, but for those without a header in this window. */
     private static Map<String, String> origin(Set<Long> requests, WindowNotes notes) {
         Map<String, String> shared = new TreeMap<>();
         boolean first = true;

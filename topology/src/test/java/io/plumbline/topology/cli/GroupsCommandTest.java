@@ -134,7 +134,7 @@ class GroupsCommandTest {
                 group.get("share_of_requests").asDouble(),
                 1e-9);
         assertEquals(1.0, group.get("share_of_evidence").asDouble(), 0.5);
-        assertEquals("unknown", group.get("kind").asText());
+        assertEquals("new", group.get("kind").asText());
         assertTrue(group.get("share_in_baseline").isNull());
         assertEquals(3, group.get("nearest_requests").size());
         group.get("nearest_requests").forEach(name -> assertTrue(name.asInt() >= 54, group.toString()));
@@ -148,7 +148,7 @@ class GroupsCommandTest {
                         .formatted(feature.get("feature").asInt()));
         String text = assess("baseline.safetensors", window, "--groups", "--labels", labels);
         assertTrue(text.contains("1 group of 3 or more that are like each other"), text);
-        assertTrue(text.contains("the baseline does not keep its own groups, build it again"), text);
+        assertTrue(text.contains("new: the baseline has no group like it"), text);
         assertTrue(
                 text.contains("nearest to the centre: "
                         + group.get("nearest_requests").get(0).asText()),
