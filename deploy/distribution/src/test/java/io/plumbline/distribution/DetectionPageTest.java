@@ -26,7 +26,8 @@ class DetectionPageTest {
     @Test
     void theTableOfTheDefaultHasThePowersOfTheStudy() throws IOException {
         List<String> lines = Files.readAllLines(DOCS.resolve("concepts/detection.md"));
-        int head = lines.indexOf("| traffic | **default** | request evidence | request FVU | request shift | gap | MMD |");
+        int head =
+                lines.indexOf("| traffic | **default** | request evidence | request FVU | request shift | gap | MMD |");
         List<String> statistics = cells(lines.get(head).replace("*", ""));
         Map<String, Map<String, String>> study = Map.of();
         int compared = 0;
