@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <pre>
  * option   value             where it is needed
- * k        whole number      Qwen Scope: how many features are active, from the name of the repository (L0_50 is 50)
+ * k        whole number      Qwen Scope: how many features are active, from the name of the repository (L0_50 is 50);
+ *                            SAELens: the same of a transcoder trained with TopK, which SAELens reads as ReLU
  * kind     sae, transcoder   Gemma Scope 1: nothing in params.npz says which it is
  * layer    whole number      sets of transcoders with a file for each layer
  * features whole number      none: how many features the codes are of that come with reconstructions

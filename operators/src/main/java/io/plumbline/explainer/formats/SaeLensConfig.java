@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.explainer.ConfigFile;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerFormatException;
+import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.MatchingPursuitEncoder;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -116,6 +117,35 @@ record SaeLensConfig(
     /** Returns whether something of the decoder is in what the encoder computes, and is folded into its weights. */
     boolean isFolded() {
         return subtractsDecoderBias || rescaled;
+    }
+
+    /**
+     * Returns this configuration with the k largest pre-activations kept, where the user says that a ReLU transcoder
+     * was trained so; SAELens has no such architecture and reads the folder as it is written.
+     *
+     * @param kept k, or null where nothing is said
+     */
+    SaeLensConfig keeping(@Nullable Integer kept) {
+        if (kept == null || !isTranscoder() || activation != Activation.RELU) {
+            return this;
+        }
+        if (kept > features) {
+            throw new ExplainerFormatException("option k = %d: expected at most d_sae = %d".formatted(kept, features));
+        }
+        return new SaeLensConfig(
+                "topk_" + architecture,
+                Activation.TOPK,
+                kept,
+                rescaled,
+                inputWidth,
+                features,
+                targetWidth,
+                subtractsDecoderBias,
+                normalisation,
+                pursuit,
+                List.of("k = %d: the %d largest pre-activations are kept; SAELens itself keeps all above 0"
+                        .formatted(kept, kept)),
+                document);
     }
 
     /** Returns the configuration of a folder whose encoder has all of it folded in. */
@@ -251,9 +281,15 @@ record SaeLensConfig(
                             .formatted(name, architecture));
         }
         if (name.equals("topk") && !architecture.endsWith("topk")) {
-            notes.add(("activation_fn topk is not read by SAELens for architecture %s: %s is computed; "
-                            + "TopK transcoders are read from sparsify, circuit-tracer and OpenMOSS folders")
-                    .formatted(architecture, architecture.startsWith("jumprelu") ? "JumpReLU" : "ReLU"));
+            boolean jumpRelu = architecture.startsWith("jumprelu");
+            notes.add("activation_fn topk is not read by SAELens for architecture %s: %s is computed%s"
+                    .formatted(
+                            architecture,
+                            jumpRelu ? "JumpReLU" : "ReLU",
+                            jumpRelu
+                                    ? ""
+                                    : "; where only the k largest features were active in training, give "
+                                            + ExplainerOptions.howTo(ExplainerOptions.K, "K")));
         }
     }
 

@@ -28,6 +28,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -97,7 +98,8 @@ final class SaeLensFormat implements ExplainerFormat {
                         + " skip_transcoder, jumprelu_transcoder, jumprelu_skip_transcoder",
                 "SAELens; folded, with `apply_b_dec_to_input` and `rescale_acts_by_decoder_norm` false, where they"
                         + " were true",
-                "norm, for `expected_average_only_in`: a factor that rows were scaled with",
+                "norm, for `expected_average_only_in`: a factor that rows were scaled with; k, for a transcoder that"
+                        + " was trained with TopK, which SAELens reads as ReLU",
                 "temporal (not a function of one row); batchtopk and matryoshka checkpoints (save them with"
                         + " `save_inference_model`); `scaling_factor`; other normalisations");
     }
@@ -111,7 +113,7 @@ final class SaeLensFormat implements ExplainerFormat {
 
     @Override
     public ExplainerShape shape(ExplainerFiles files, ExplainerOptions options) throws IOException {
-        SaeLensConfig config = SaeLensConfig.read(files.folder());
+        SaeLensConfig config = SaeLensConfig.read(files.folder()).keeping(options.k());
         return new ExplainerShape(
                 config.inputWidth(),
                 config.targetWidth(),
@@ -144,7 +146,7 @@ final class SaeLensFormat implements ExplainerFormat {
     @Override
     public Explainer read(ExplainerFiles files, ExplainerOptions options) throws IOException {
         Path directory = files.folder();
-        SaeLensConfig config = SaeLensConfig.read(directory);
+        SaeLensConfig config = SaeLensConfig.read(directory).keeping(options.k());
         Safetensors opened = openWeights(directory);
         try (opened) {
             requireUnchanged(opened);
@@ -210,8 +212,12 @@ final class SaeLensFormat implements ExplainerFormat {
 
     private static void normalise(SaeLensConfig config, ExplainerOptions options, Blueprint blueprint) {
         boolean average = config.normalisation().equals(SaeLensConfig.EXPECTED_AVERAGE);
+        List<String> known = new ArrayList<>(average ? List.of(ExplainerOptions.NORM) : List.of());
+        if (config.isTranscoder() && config.activation() == SaeLensConfig.Activation.TOPK) {
+            known.add(ExplainerOptions.K);
+        }
+        options.requireOnly(NAME, known.toArray(String[]::new));
         if (average) {
-            options.requireOnly(NAME, ExplainerOptions.NORM);
             Double factor = options.norm();
             if (factor == null) {
                 blueprint.notes.add(
@@ -228,7 +234,6 @@ final class SaeLensFormat implements ExplainerFormat {
             blueprint.notes.add("norm = %s folded into W_enc, W_dec and b_dec".formatted(factor));
             return;
         }
-        options.requireOnly(NAME);
         blueprint.normalisation = switch (config.normalisation()) {
             case "constant_norm_rescale" -> Normalisation.CONSTANT_NORM;
             case "layer_norm" -> Normalisation.LAYER_NORM;
@@ -277,7 +282,8 @@ final class SaeLensFormat implements ExplainerFormat {
             throws IOException {
         AdaptedFolder.requireWritable(original, adapted, dtype);
         Path directory = original.directory();
-        SaeLensConfig config = SaeLensConfig.read(directory);
+        SaeLensConfig config = SaeLensConfig.read(directory)
+                .keeping(original.origin().options().k());
         try (Safetensors weights = openWeights(directory)) {
             Blueprint blueprint = blueprint(config, weights, original.origin().options());
             AdaptedFolder.requireItsDecoder(original, blueprint.decoder());

@@ -100,6 +100,27 @@ class SaeLensFormatTest {
     }
 
     @Test
+    void aReluTranscoderKeepsTheLargestWhereTheUserSaysThatItWasTrainedSo() throws IOException {
+        SaeLensFolder made = SaeLensFolder.transcoder(4).with("activation_fn", "\"topk\"");
+        Path source = made.writeTo(folder.resolve("trained"));
+        ExplainerOptions two = new ExplainerOptions(Map.of(ExplainerOptions.K, "2"));
+        Explainer explainer = Formats.read(source, two);
+        assertEquals(2, assertInstanceOf(TopKEncoder.class, explainer.encoder()).k());
+        assertTrue(explainer.isTranscoder());
+        assertEquals(2, Formats.shape(source, two).mostActive());
+        Path out = folder.resolve("adapted");
+        Formats.writeAdapted(explainer, otherDecoder(5, 4), DType.F32, Map.of(), out);
+        assertEquals(
+                explainer.encoder().encode(ROWS),
+                Formats.read(out, two).encoder().encode(ROWS));
+        assertThrows(ExplainerFormatException.class, () -> Formats.read(out), "without the option it is another");
+        ExplainerOptions many = new ExplainerOptions(Map.of(ExplainerOptions.K, "6"));
+        assertThrows(ExplainerFormatException.class, () -> Formats.read(source, many));
+        Path standard = SaeLensFolder.autoencoder("standard").writeTo(folder.resolve("standard"));
+        assertThrows(ExplainerFormatException.class, () -> Formats.read(standard, two));
+    }
+
+    @Test
     void keysThatSaeLensDoesNotKnowForAKindChangeNothing() throws IOException {
         SaeLensFolder made = SaeLensFolder.autoencoder("standard")
                 .with("rescale_acts_by_decoder_norm", "true")
