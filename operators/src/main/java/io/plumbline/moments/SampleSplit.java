@@ -2,9 +2,13 @@ package io.plumbline.moments;
 
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumSet;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Sampled rows in three parts that share no request and touch nowhere in time: to fit on, to choose between what was
@@ -15,6 +19,11 @@ import java.util.Map;
  * it is. So the requests are put in the order of their event times, cut into 1 to {@value #MOST_TURNS} turns of equal
  * length, and every turn into a stretch to fit on, one to choose on and one to judge on; where two stretches meet, one
  * request belongs to neither. A judge that also chose would be biased by its choice, which is why these are two parts.
+ *
+ * <p><b>Kinds.</b> A pool may hold first one language and then another. Cut by time alone it would be fitted to the
+ * first and judged by the second. So within a turn every kind of requests ({@link RequestKinds}) that has
+ * {@value #LEAST_REQUESTS} of them there is cut into stretches of its own, and the others as one. A request that
+ * touches one of another kind that judges belongs to no part either.
  *
  * <p>At least {@value #LEAST_TO_JUDGE} requests judge, however small their share: an interval over fewer says little,
  * and less of later traffic. Below {@value #LEAST_REQUESTS} requests there are two parts without guards, and the same
@@ -29,6 +38,7 @@ import java.util.Map;
  * @param refit everything that does not touch {@code judge}: what the chosen one is fitted on to be judged
  * @param all every row: what a decoder that passed is fitted on in the end
  * @param requests how many requests the rows are of
+ * @param kinds how many kinds of requests judge
  */
 public record SampleSplit(
         List<SampledRow> fit,
@@ -36,7 +46,8 @@ public record SampleSplit(
         List<SampledRow> judge,
         List<SampledRow> refit,
         List<SampledRow> all,
-        int requests) {
+        int requests,
+        int kinds) {
 
     /** Requests to judge on. */
     public static final int LEAST_TO_JUDGE = 8;
@@ -44,6 +55,8 @@ public record SampleSplit(
     /** Requests for three parts: those to judge on, four to fit on, two to choose on and two guards. */
     public static final int LEAST_REQUESTS = 16;
 
+    private static final int LEAST_TO_FIT = 4;
+    private static final int LEAST_TO_CHOOSE = 2;
     private static final int REQUESTS_IN_A_TURN = 40;
     private static final int MOST_TURNS = 5;
 
@@ -77,18 +90,14 @@ public record SampleSplit(
             throw new IllegalArgumentException("share = %s: expected a share in (0, 0.5)".formatted(share));
         }
         List<Place> order = order(rows);
-        Map<Long, Part> parts = new HashMap<>();
         boolean three = order.size() >= LEAST_REQUESTS;
         int turns = three ? Math.max(1, Math.min(MOST_TURNS, order.size() / REQUESTS_IN_A_TURN)) : 1;
-        for (int turn = 0; turn < turns; turn++) {
-            int from = turn * order.size() / turns;
-            int to = (turn + 1) * order.size() / turns;
-            List<Part> layout = three
-                    ? threeParts(to - from, share, (LEAST_TO_JUDGE + turns - 1) / turns, turn + 1 < turns)
-                    : twoParts(to - from, share);
-            for (int i = from; i < to; i++) {
-                parts.put(order.get(i).request(), layout.get(i - from));
-            }
+        Map<Long, Integer> kinds = three ? RequestKinds.of(rows, LEAST_REQUESTS) : Map.of();
+        Map<Long, Part> parts = parts(order, turns, kinds, share);
+        if (three && (count(parts, Part.FIT) < LEAST_TO_FIT || count(parts, Part.CHOOSE) < LEAST_TO_CHOOSE)) {
+            // Kinds that alternate leave too little between their guards.
+            kinds = Map.of();
+            parts = parts(order, turns, kinds, share);
         }
         List<SampledRow> fit = rowsIn(rows, parts, Part.FIT);
         List<SampledRow> judge = inTime(rowsIn(rows, parts, Part.JUDGE), order);
@@ -99,8 +108,86 @@ public record SampleSplit(
                         judge,
                         rowsIn(rows, parts, Part.FIT, Part.BETWEEN, Part.CHOOSE),
                         rows,
-                        order.size())
-                : new SampleSplit(fit, judge, judge, fit, rows, order.size());
+                        order.size(),
+                        kinds(judge, kinds))
+                : new SampleSplit(fit, judge, judge, fit, rows, order.size(), 1);
+    }
+
+    private static Map<Long, Part> parts(List<Place> order, int turns, Map<Long, Integer> kinds, double share) {
+        boolean three = order.size() >= LEAST_REQUESTS;
+        Map<Long, Part> parts = new HashMap<>();
+        for (int turn = 0; turn < turns; turn++) {
+            List<Place> places = order.subList(turn * order.size() / turns, (turn + 1) * order.size() / turns);
+            for (List<Place> kind : byKind(places, kinds)) {
+                List<Part> layout = three
+                        ? threeParts(kind.size(), share, (LEAST_TO_JUDGE + turns - 1) / turns, turn + 1 < turns)
+                        : twoParts(kind.size(), share);
+                for (int i = 0; i < layout.size(); i++) {
+                    parts.put(kind.get(i).request(), layout.get(i));
+                }
+            }
+        }
+        if (three) {
+            guardBetweenKinds(order, parts);
+        }
+        return parts;
+    }
+
+    private static long count(Map<Long, Part> parts, Part part) {
+        return parts.values().stream().filter(part::equals).count();
+    }
+
+    /** Returns how many kinds the requests are of. */
+    private static int kinds(List<SampledRow> judge, Map<Long, Integer> kinds) {
+        return (int) judge.stream()
+                .map(row -> kinds.getOrDefault(row.request(), 0))
+                .distinct()
+                .count();
+    }
+
+    /** Divides the places of a turn by kinds; those of kinds with too few for three parts are one more. */
+    private static List<List<Place>> byKind(List<Place> places, Map<Long, Integer> kinds) {
+        Map<Integer, List<Place>> divided = new TreeMap<>();
+        for (Place place : places) {
+            divided.computeIfAbsent(kinds.getOrDefault(place.request(), 0), unknown -> new ArrayList<>())
+                    .add(place);
+        }
+        List<List<Place>> large = divided.values().stream()
+                .filter(kind -> kind.size() >= LEAST_REQUESTS)
+                .toList();
+        int others = places.size() - large.stream().mapToInt(List::size).sum();
+        if (others == 0) {
+            return large;
+        }
+        // Others that are too few go with the smallest of the large ones.
+        List<List<Place>> apart = new ArrayList<>(large);
+        apart.sort(Comparator.comparingInt((List<Place> kind) -> -kind.size()));
+        if (others < LEAST_REQUESTS && !apart.isEmpty()) {
+            apart.remove(apart.size() - 1);
+        }
+        Set<Place> cut = new HashSet<>();
+        apart.forEach(cut::addAll);
+        apart.add(places.stream().filter(place -> !cut.contains(place)).toList());
+        return apart;
+    }
+
+    /** Takes out what touches a request of another kind that chooses or judges; within a kind there are guards. */
+    private static void guardBetweenKinds(List<Place> order, Map<Long, Part> parts) {
+        for (int i = 0; i < order.size(); i++) {
+            Part part = parts.get(order.get(i).request());
+            if (part == Part.JUDGE || part == Part.GUARD) {
+                continue;
+            }
+            Set<Part> beside = EnumSet.noneOf(Part.class);
+            for (int j = Math.max(0, i - 1); j <= Math.min(order.size() - 1, i + 1); j++) {
+                beside.add(parts.get(order.get(j).request()));
+            }
+            if (beside.contains(Part.JUDGE)) {
+                parts.put(order.get(i).request(), Part.GUARD);
+            } else if (part == Part.FIT && beside.contains(Part.CHOOSE)) {
+                parts.put(order.get(i).request(), Part.BETWEEN);
+            }
+        }
     }
 
     /** Returns whether the rows that judge took no part in the choice. */
@@ -136,7 +223,7 @@ public record SampleSplit(
         int guards = guardAtTheEnd ? 3 : 2;
         int held = Math.min((requests - guards - 1) / 2, (int) Math.round(share * (requests - guards)));
         int judge = Math.max(leastToJudge, held);
-        int choose = Math.max(2, Math.min(held, 2 * (requests - guards - judge) / 5));
+        int choose = Math.max(LEAST_TO_CHOOSE, Math.min(held, 2 * (requests - guards - judge) / 5));
         List<Part> layout = new ArrayList<>(requests);
         add(layout, Part.FIT, requests - guards - choose - judge);
         add(layout, Part.BETWEEN, 1);

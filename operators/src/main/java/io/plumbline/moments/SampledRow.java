@@ -21,6 +21,11 @@ public record SampledRow(long hash, long request, long timestampMs, float[] acti
         return target == null ? activation : target;
     }
 
+    /** Returns this row under the name of another group. */
+    public SampledRow of(long group) {
+        return group == request ? this : new SampledRow(hash, group, timestampMs, activation, target);
+    }
+
     /** Returns how many numbers it has, targets among them. */
     public int values() {
         return activation.length + (target == null ? 0 : target.length);

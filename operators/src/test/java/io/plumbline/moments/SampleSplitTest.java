@@ -86,6 +86,55 @@ class SampleSplitTest {
         assertEquals(minutes(split.judge()), minutes(again.judge()));
     }
 
+    /** Tests pools of two kinds, in blocks, in turn and at random. */
+    @ParameterizedTest
+    @ValueSource(ints = {40, 41, 100, 230})
+    void everyKindIsFittedAndJudged(int requests) {
+        Random random = new Random(requests);
+        for (int order = 0; order < 3; order++) {
+            List<SampledRow> rows = new ArrayList<>();
+            boolean[] first = new boolean[requests];
+            for (int request = 0; request < requests; request++) {
+                first[request] =
+                        order == 0 ? request < requests / 2 : order == 1 ? request % 2 == 0 : random.nextBoolean();
+                rows.addAll(rowsOf(request, kind(first[request], random)));
+            }
+            SampleSplit split = SampleSplit.of(rows, 0.25);
+            String what = requests + " requests, order " + order;
+            for (List<SampledRow> part : List.of(split.fit(), split.judge())) {
+                Set<Long> minutes = minutes(part);
+                long ofFirst =
+                        minutes.stream().filter(at -> first[at.intValue()]).count();
+                assertTrue(ofFirst >= 0.15 * minutes.size() && ofFirst <= 0.85 * minutes.size(), what + " " + minutes);
+            }
+            assertEquals(2, split.kinds(), what);
+            assertApart(minutes(split.fit()), minutes(split.choose()));
+            assertApart(minutes(split.refit()), minutes(split.judge()));
+            assertTrue(minutes(split.judge()).size() > 0.2 * requests, what);
+            assertTrue(minutes(split.fit()).size() > 0.2 * requests, what);
+        }
+    }
+
+    @Test
+    void requestsOfOneKindAreCutByTimeAlone() {
+        Random random = new Random(5);
+        List<SampledRow> rows = new ArrayList<>();
+        for (int request = 0; request < 40; request++) {
+            rows.addAll(rowsOf(request, kind(true, random)));
+        }
+        SampleSplit split = SampleSplit.of(rows, 0.25);
+        assertEquals(1, split.kinds());
+        assertEquals(minutes(SampleSplit.of(rows(40), 0.25).judge()), minutes(split.judge()));
+    }
+
+    private static float[] kind(boolean first, Random random) {
+        float[] values = new float[16];
+        for (int j = 0; j < values.length; j++) {
+            values[j] = (float) ((j == 0 ? first ? 4.0 : -4.0 : 10.0) + random.nextGaussian());
+        }
+        return values;
+    }
+
     @Test
     void tooFewRequestsForThreePartsMakeTwo() {
         assertFalse(SampleSplit.of(rows(15), 0.25).judgeIsIndependent());
@@ -125,14 +174,20 @@ class SampleSplitTest {
     private static List<SampledRow> rows(int requests) {
         List<SampledRow> rows = new ArrayList<>();
         for (int request = 0; request < requests; request++) {
-            for (int row = 0; row < 3 + request % 3; row++) {
-                rows.add(new SampledRow(
-                        RowSample.hash(request, row),
-                        RowSample.requestHash("r" + request),
-                        request * MINUTE_MS,
-                        new float[] {row},
-                        null));
-            }
+            rows.addAll(rowsOf(request, new float[] {1}));
+        }
+        return rows;
+    }
+
+    private static List<SampledRow> rowsOf(int request, float[] values) {
+        List<SampledRow> rows = new ArrayList<>();
+        for (int row = 0; row < 3 + request % 3; row++) {
+            rows.add(new SampledRow(
+                    RowSample.hash(request, row),
+                    RowSample.requestHash("r" + request),
+                    request * MINUTE_MS,
+                    values,
+                    null));
         }
         return rows;
     }

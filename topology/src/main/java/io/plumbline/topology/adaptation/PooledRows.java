@@ -56,7 +56,8 @@ record PooledRows(List<SampledRow> rows, Set<Long> fitted, int windows, double r
                 split.judge(),
                 both(known, split.refit()),
                 distinct,
-                split.requests());
+                split.requests(),
+                split.kinds());
     }
 
     private static List<SampledRow> both(List<SampledRow> one, List<SampledRow> other) {
