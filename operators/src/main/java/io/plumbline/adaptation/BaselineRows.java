@@ -3,6 +3,7 @@ package io.plumbline.adaptation;
 import io.plumbline.explainer.Encoder;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.requests.UsualRows;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -17,12 +18,14 @@ public record BaselineRows(
 
     /**
      * Encodes them. The requests of a baseline stand in the order of their hashes, so that either half is a sample of
-     * the recording; where there is only one request it is for the check.
+     * the recording; where there is only one request it is for the check. Rows of enormous length are left out, as they
+     * are of a window ({@link UsualRows}).
      *
-     * @param rows request after request
+     * @param all rows, request after request
      * @param width d, of the target space
      */
-    public static BaselineRows of(Encoder encoder, List<SampledRow> rows, int width) {
+    public static BaselineRows of(Encoder encoder, List<SampledRow> all, int width) {
+        List<SampledRow> rows = UsualRows.of(all);
         int cut = middle(rows);
         return new BaselineRows(
                 cut == 0 ? null : SampleRows.of(encoder, rows.subList(0, cut), width),

@@ -16,14 +16,19 @@ import org.jspecify.annotations.Nullable;
  * rows. Rows that the baseline itself repeats are left out of that tenth. On recorded English the tenth is about .1,
  * and 44 of 9,273 rows are within .02 of a row of another request.
  *
+ * <p><b>Near.</b> Rows of near copies ({@link LinkedRequests}) may be at {@value #NEAR} of the median distance, and at
+ * most at three quarters of that tenth: rows with few degrees of freedom are near each other by chance.
+ *
  * <p>Means of requests were not taken to compare requests by: corrected for their sampling error, the distance of one
  * pair in a hundred of different requests was as small as that of two halves of one request, at 50 rows a half, on four
  * recordings.
  *
  * @param tolerance squared distance of two copies of a row, in units of the median over pairs of rows
+ * @param near squared distance of rows of near copies, in the same units
  * @param effect how much the rows of a clean request resemble each other; null without rows
  */
-public record CleanRequests(double tolerance, @Nullable RequestEffect effect) {
+public record CleanRequests(
+        double tolerance, double near, @Nullable RequestEffect effect) {
 
     /**
      * The share of a row's length below which rows differ by the order of a sum in half precision: some 3 % of a row's
@@ -33,11 +38,13 @@ public record CleanRequests(double tolerance, @Nullable RequestEffect effect) {
 
     private static final double NEAREST_COPY = 0.02;
     private static final double SHARE_OF_NEAREST = 0.25;
+    private static final double NEAR = 0.06;
+    private static final double NEAR_OF_NEAREST = 0.75;
     private static final int ONE_IN = 10;
     private static final int BLOCK = 256;
 
     /** The measure without rows of the baseline: only rows that are equal up to rounding are copies. */
-    public static final CleanRequests UNKNOWN = new CleanRequests(ROUNDING, null);
+    public static final CleanRequests UNKNOWN = new CleanRequests(ROUNDING, NEAR, null);
 
     /**
      * Measures the rows of a baseline, in {@code N^2 d} flops.
@@ -51,7 +58,9 @@ public record CleanRequests(double tolerance, @Nullable RequestEffect effect) {
         }
         double tenth = nearest[nearest.length / ONE_IN];
         return new CleanRequests(
-                Math.max(ROUNDING, Math.min(NEAREST_COPY, SHARE_OF_NEAREST * tenth)), RequestEffect.of(rows));
+                Math.max(ROUNDING, Math.min(NEAREST_COPY, SHARE_OF_NEAREST * tenth)),
+                Math.max(ROUNDING, Math.min(NEAR, NEAR_OF_NEAREST * tenth)),
+                RequestEffect.of(rows));
     }
 
     /** Returns each row's distance to the nearest of another request, but for repeats, ascending. */

@@ -3,6 +3,7 @@ package io.plumbline.requests;
 import io.plumbline.moments.SampledRow;
 import java.util.List;
 import java.util.Set;
+import java.util.StringJoiner;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +21,9 @@ import org.jspecify.annotations.Nullable;
  * they have more rows of their own than copies leave ({@code (1 - q)^(n - 1)} of the rows of n copies are seen once),
  * the contents that most of them hold join nothing any more. Where that cannot be told apart they stay joined.
  *
+ * <p><b>For a refit</b> ({@link #forRefit}) requests that are near copies count as one ({@link LinkedRequests}), rows
+ * of enormous length take no part, and rows that one direction dominates are refused ({@link UsualRows}).
+ *
  * <p><b>Mixed rows.</b> Where the rows of clean requests resemble each other and those of this window's requests do
  * not, the rows are not those of the requests they are named after, and no split by requests keeps what belongs
  * together on one side.
@@ -27,17 +31,20 @@ import org.jspecify.annotations.Nullable;
  * @param rows what is left, in the given order
  * @param requests how many requests are left
  * @param repeats how many requests were left out as copies of others
- * @param mixed why the rows cannot be told apart by request, a sentence without a full stop, or null
+ * @param linked how many requests count as one with another that they are near copies of
+ * @param refusal why no decoder can be judged by these rows, a sentence without a full stop, or null
  */
 public record DistinctRequests(
         List<SampledRow> rows,
         int requests,
         int repeats,
-        @Nullable String mixed) {
+        int linked,
+        @Nullable String refusal) {
 
     private static final double CLEAR_EFFECT = 4.0;
     private static final double SHARE_OF_CLEAN_EFFECT = 0.2;
     private static final double MARGIN = 2.0;
+    private static final double MOST_OF_ONE_DIRECTION = 0.5;
 
     public DistinctRequests {
         rows = List.copyOf(rows);
@@ -55,24 +62,57 @@ public record DistinctRequests(
             throw new IllegalArgumentException("rate = %s: expected a share in (0, 1]".formatted(rate));
         }
         if (rows.isEmpty()) {
-            return new DistinctRequests(rows, 0, 0, null);
+            return new DistinctRequests(rows, 0, 0, 0, null);
         }
         RequestContents contents = new RequestContents(rows, RowContents.of(rows, clean.tolerance()), rate, known);
         List<SampledRow> left = contents.withoutRepeats(contents.joined());
-        int requests = (int) left.stream().map(SampledRow::request).distinct().count();
-        return new DistinctRequests(left, requests, contents.count() - requests, mixed(left, clean));
+        int requests = requests(left);
+        return new DistinctRequests(left, requests, contents.count() - requests, 0, mixed(left, clean));
+    }
+
+    /**
+     * Compares the rows that a decoder is to be fitted to and judged by, and puts those of near copies under one name,
+     * so that whoever splits or judges by requests counts them once.
+     *
+     * @param rate share of the rows that were sampled, in (0, 1]
+     * @param clean the measure of the requests of the baseline
+     * @param known requests that the decoder in service was fitted on
+     */
+    public static DistinctRequests forRefit(List<SampledRow> rows, double rate, CleanRequests clean, Set<Long> known) {
+        DistinctRequests distinct = among(UsualRows.of(rows), rate, clean, known);
+        List<SampledRow> named = LinkedRequests.underOneName(distinct.rows, rate, clean.near(), known);
+        int requests = requests(named);
+        return new DistinctRequests(
+                named,
+                requests,
+                distinct.repeats,
+                distinct.requests - requests,
+                distinct.refusal == null ? dominated(named) : distinct.refusal);
     }
 
     /** Says how many requests there are, as in "9 distinct requests (11 more are copies of others)". */
     public String count() {
-        return repeats == 0
-                ? "%d distinct request%s".formatted(requests, requests == 1 ? "" : "s")
-                : "%d distinct request%s (%d more %s)"
-                        .formatted(
-                                requests,
-                                requests == 1 ? "" : "s",
-                                repeats,
-                                repeats == 1 ? "is a copy of another" : "are copies of others");
+        StringJoiner others = new StringJoiner(", ", " (", ")").setEmptyValue("");
+        if (repeats > 0) {
+            others.add("%d more %s".formatted(repeats, repeats == 1 ? "is a copy of another" : "are copies of others"));
+        }
+        if (linked > 0) {
+            others.add("%d more %s".formatted(linked, linked == 1 ? "is a near copy" : "are near copies"));
+        }
+        return "%d distinct request%s%s".formatted(requests, requests == 1 ? "" : "s", others);
+    }
+
+    private static int requests(List<SampledRow> rows) {
+        return (int) rows.stream().map(SampledRow::request).distinct().count();
+    }
+
+    private static @Nullable String dominated(List<SampledRow> rows) {
+        double share = UsualRows.leadingShare(rows);
+        return share <= MOST_OF_ONE_DIRECTION
+                ? null
+                : ("one direction holds %.0f %% of the energy of the rows about their mean, expected at most %.0f %%: "
+                                + "their error would be that of a few long rows; mask these (special tokens, norm)")
+                        .formatted(100.0 * share, 100.0 * MOST_OF_ONE_DIRECTION);
     }
 
     private static @Nullable String mixed(List<SampledRow> rows, CleanRequests clean) {

@@ -17,16 +17,9 @@ import java.util.Map;
  * <p>Rows are compared by what the encoder reads. Distances are squared Euclidean ones in units of {@link #scale}, the
  * median over pairs of rows, which a few rows of enormous length (a first token) do not move.
  *
- * <p><b>Cost.</b> {@code N^2} distances in {@value #SIGNS} random signed sums, {@code 64 N^2} flops and 8 MB at a time:
- * 1.1 GFLOP for 4,096 rows. A pair that is near there is compared as it is. A distance at the tolerance is missed with
- * probability .001.
+ * <p>Pairs come from {@link NearRows}, and each is compared as it is.
  */
 final class RowContents {
-
-    private static final int SIGNS = 64;
-    private static final int BLOCK = 256;
-    /** The share of signs below which rows are near: 3.4 standard deviations of a mean of 64 squares. */
-    private static final double NEAR_IN_SIGNS = 1.6;
 
     private final int[] parent;
 
@@ -105,23 +98,11 @@ final class RowContents {
 
     /** @param numbers of these rows in all rows, ascending */
     private void joinNear(List<SampledRow> rows, int[] numbers, double limit) {
-        Matrix sums = Kernels.multiply(activations(rows), signs(rows.get(0).activation().length));
-        double[] squares = squares(sums);
-        double nearInSigns = NEAR_IN_SIGNS * SIGNS * limit;
-        for (int from = 0; from < rows.size(); from += BLOCK) {
-            int to = Math.min(from + BLOCK, rows.size());
-            Matrix products = Kernels.multiplyTranspose(sums.rowRange(from, to), sums.rowRange(0, to));
-            for (int i = from; i < to; i++) {
-                for (int j = 0; j < i; j++) {
-                    double near = squares[i] + squares[j] - 2.0 * products.get(i - from, j);
-                    if (near <= nearInSigns
-                            && first(numbers[i]) != first(numbers[j])
-                            && distance(rows.get(i), rows.get(j)) <= limit) {
-                        join(numbers[i], numbers[j]);
-                    }
-                }
+        NearRows.forEach(rows, limit, (i, j) -> {
+            if (first(numbers[i]) != first(numbers[j]) && distance(rows.get(i), rows.get(j)) <= limit) {
+                join(numbers[i], numbers[j]);
             }
-        }
+        });
     }
 
     static double[] squares(Matrix matrix) {
@@ -131,17 +112,6 @@ final class RowContents {
             squares[row] = Kernels.dot(matrix.values(), at, matrix.values(), at, matrix.columns());
         }
         return squares;
-    }
-
-    private static Matrix signs(int width) {
-        Matrix signs = Matrix.zeros(width, SIGNS);
-        for (int j = 0; j < width; j++) {
-            long bits = SplitMix.mix(j);
-            for (int sign = 0; sign < SIGNS; sign++) {
-                signs.set(j, sign, (bits >>> sign & 1) == 0 ? 1.0 : -1.0);
-            }
-        }
-        return signs;
     }
 
     private int first(int row) {

@@ -38,7 +38,7 @@ class DistinctRequestsTest {
         assertEquals(rows, found.rows());
         assertEquals(40, found.requests());
         assertEquals(0, found.repeats());
-        assertNull(found.mixed());
+        assertNull(found.refusal());
         assertEquals("40 distinct requests", found.count());
     }
 
@@ -116,12 +116,12 @@ class DistinctRequestsTest {
             SampledRow one = rows.get(row);
             mixed.add(new SampledRow(one.hash(), names.get(row), names.get(row), one.activation(), null));
         }
-        assertNotNull(among(mixed, 1.0).mixed());
+        assertNotNull(among(mixed, 1.0).refusal());
         assertNull(
                 DistinctRequests.among(mixed, 1.0, CleanRequests.UNKNOWN, Set.of())
-                        .mixed(),
+                        .refusal(),
                 "nothing to compare with");
-        assertNull(among(rows, 1.0).mixed());
+        assertNull(among(rows, 1.0).refusal());
     }
 
     @Test
@@ -130,6 +130,81 @@ class DistinctRequestsTest {
         List<SampledRow> other = new ArrayList<>(rows);
         Collections.reverse(other);
         assertEquals(hashes(among(rows, 0.4)), hashes(among(other, 0.4)));
+    }
+
+    /** Tests coordinates with a standard deviation of 1.05. */
+    @ParameterizedTest
+    @CsvSource({"0.15, 1.0", "0.2, 1.0", "0.24, 1.0", "0.2, 0.5", "0.2, 0.2"})
+    void nearCopiesOfThreePromptsAreThree(double moved, double rate) {
+        Window window = new Window(11);
+        for (int prompt = 0; prompt < 3; prompt++) {
+            window.copies(12, moved);
+        }
+        List<SampledRow> rows = window.rows(rate);
+        DistinctRequests found = DistinctRequests.forRefit(rows, rate, CLEAN, Set.of());
+        assertEquals(3, found.requests(), found.count());
+        assertEquals(36, found.requests() + found.repeats() + found.linked());
+    }
+
+    /** Tests templates with one half filled in anew. */
+    @Test
+    void requestsThatShareHalfOfTheirRowsAreLinked() {
+        Window window = new Window(12);
+        window.different(20, 0).opening(52).templates(10, 52, 0.2);
+        DistinctRequests found = DistinctRequests.forRefit(window.rows(1.0), 1.0, CLEAN, Set.of());
+        assertEquals("21 distinct requests (9 more are near copies)", found.count());
+    }
+
+    @ParameterizedTest
+    @ValueSource(doubles = {1.0, 0.5, 0.2, 0.1})
+    void otherRequestsAreNotLinked(double rate) {
+        List<SampledRow> rows = new Window(13).different(40, 0).rows(rate);
+        DistinctRequests found = DistinctRequests.forRefit(rows, rate, CLEAN, Set.of());
+        assertEquals("40 distinct requests", found.count());
+        assertEquals(rows, found.rows());
+    }
+
+    @Test
+    void linkedRequestsHaveTheNameOfAKnownOne() {
+        List<SampledRow> rows = new Window(14).different(20, 0).copies(12, 0.2).rows(1.0);
+        long known = rows.stream()
+                .filter(row -> row.timestampMs() > 20)
+                .mapToLong(SampledRow::request)
+                .max()
+                .orElseThrow();
+        DistinctRequests found = DistinctRequests.forRefit(rows, 1.0, CLEAN, Set.of(known));
+        assertEquals(21, found.requests());
+        assertTrue(found.rows().stream().filter(row -> row.request() == known).count() > 10 * LENGTH);
+    }
+
+    @Test
+    void longRowsTakeNoPart() {
+        List<SampledRow> rows = new ArrayList<>(new Window(15).different(20, 0).rows(1.0));
+        List<SampledRow> usual = List.copyOf(rows.subList(20, rows.size()));
+        for (int row = 0; row < 20; row++) {
+            float[] values = rows.get(row).activation();
+            for (int j = 0; j < WIDTH; j++) {
+                values[j] *= 300.0f;
+            }
+        }
+        DistinctRequests found = DistinctRequests.forRefit(rows, 1.0, CLEAN, Set.of());
+        assertEquals(usual, found.rows());
+        assertNull(found.refusal());
+    }
+
+    @Test
+    void rowsThatOneDirectionDominatesAreRefused() {
+        List<SampledRow> rows = new Window(16).different(20, 0).rows(1.0);
+        for (int row = 0; row < rows.size(); row++) {
+            // A mean is not energy about it.
+            rows.get(row).activation()[1] += 20.0f;
+        }
+        assertNull(DistinctRequests.forRefit(rows, 1.0, CLEAN, Set.of()).refusal());
+        for (int row = 0; row < rows.size(); row += 5) {
+            rows.get(row).activation()[0] += 30.0f;
+        }
+        String refusal = DistinctRequests.forRefit(rows, 1.0, CLEAN, Set.of()).refusal();
+        assertTrue(String.valueOf(refusal).startsWith("one direction holds 7"), refusal);
     }
 
     @Test
@@ -207,6 +282,23 @@ class DistinctRequestsTest {
             text.addAll(text(LENGTH - text.size()));
             for (int i = 0; i < count; i++) {
                 request(text, noise);
+            }
+            return this;
+        }
+
+        /** Adds requests whose opening is moved at random and whose other rows are their own. */
+        Window templates(int count, int common, double noise) {
+            for (int i = 0; i < count; i++) {
+                List<float[]> text = new ArrayList<>();
+                for (float[] row : opening.subList(0, common)) {
+                    float[] values = row.clone();
+                    for (int j = 0; j < WIDTH; j++) {
+                        values[j] += (float) (noise * random.nextGaussian());
+                    }
+                    text.add(values);
+                }
+                text.addAll(text(LENGTH - common));
+                request(text, 0.0);
             }
             return this;
         }

@@ -102,9 +102,10 @@ final class SiteRefit {
     private AdapterAnswer fit(
             AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
         CleanTraffic traffic = clean.join();
-        DistinctRequests distinct = DistinctRequests.among(pool.rows(), pool.rate(), traffic.requests(), pool.fitted());
-        if (distinct.mixed() != null) {
-            return AdapterAnswer.said(answer(request, Outcome.REFUSED, distinct.mixed(), begin));
+        DistinctRequests distinct =
+                DistinctRequests.forRefit(pool.rows(), pool.rate(), traffic.requests(), pool.fitted());
+        if (distinct.refusal() != null) {
+            return AdapterAnswer.said(answer(request, Outcome.REFUSED, distinct.refusal(), begin));
         }
         SampleSplit split = pool.split(distinct.rows(), settings.validationShare());
         if (!split.judgeIsIndependent()) {
@@ -130,7 +131,7 @@ final class SiteRefit {
                 new SiteDecoders(explainer.decoder(), trainedSubspace, current, rank),
                 rows,
                 settings.dtype());
-        AdaptationReport report = report(request, pool, rows, adaptation, seconds(begin));
+        AdaptationReport report = report(request, pool, rows, adaptation, split.kinds(), seconds(begin));
         return adaptation.publishes()
                 ? new AdapterAnswer(report, publication(report, adaptation.search()), null, null)
                 : AdapterAnswer.said(report);
@@ -146,12 +147,13 @@ final class SiteRefit {
             PooledRows pool,
             AdaptationRows rows,
             GatedAdaptation adaptation,
+            int kinds,
             double seconds) {
         SearchReport search = adaptation.search();
         GateDecision decision = adaptation.decision();
         Outcome outcome =
                 search.keepsCurrent() ? Outcome.KEPT : decision.publishes() ? Outcome.PUBLISHED : Outcome.REFUSED;
-        String reason = search.keepsCurrent() ? keeping(search) : reason(adaptation);
+        String reason = search.keepsCurrent() ? keeping(search) : reason(adaptation) + judgedOn(kinds);
         GateDecision.Figures figures = decision.figures();
         return new AdaptationReport(
                 site,
@@ -184,6 +186,11 @@ final class SiteRefit {
         return judgedStays == null
                 ? "%s; published as fitted on all %d rows".formatted(found, adaptation.publishedRows())
                 : "%s; published as judged, since fitted on all rows it fails: %s".formatted(found, judgedStays);
+    }
+
+    /** Says on how many kinds of requests the gate judged, where these are several. */
+    private static String judgedOn(int kinds) {
+        return kinds == 1 ? "" : "; judged on %d kinds of requests".formatted(kinds);
     }
 
     private static String keeping(SearchReport search) {

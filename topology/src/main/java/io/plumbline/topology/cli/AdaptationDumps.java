@@ -57,9 +57,10 @@ final class AdaptationDumps {
      * @throws UsageException when there are too few requests
      */
     AdaptationRows split(List<Path> window, @Nullable SampleRows judge) throws IOException {
-        DistinctRequests distinct = DistinctRequests.among(rows(window), 1.0, CleanRequests.of(baselineRows), Set.of());
-        if (distinct.mixed() != null) {
-            throw new UsageException("--activations: " + distinct.mixed());
+        DistinctRequests distinct =
+                DistinctRequests.forRefit(rows(window), 1.0, CleanRequests.of(baselineRows), Set.of());
+        if (distinct.refusal() != null) {
+            throw new UsageException("--activations: " + distinct.refusal());
         }
         SampleSplit split = SampleSplit.of(distinct.rows(), VALIDATION_SHARE);
         if (split.fit().size() < 2 || split.choose().size() < 2) {

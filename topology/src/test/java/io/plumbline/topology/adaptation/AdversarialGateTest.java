@@ -195,9 +195,9 @@ class AdversarialGateTest {
                     null));
         }
         CleanRequests clean = CleanRequests.of(baseline);
-        DistinctRequests found = DistinctRequests.among(mixed, 1.0, clean, Set.of());
-        assertTrue(String.valueOf(found.mixed()).startsWith("rows of one request are no more alike"), found::mixed);
-        assertNull(DistinctRequests.among(rows, 1.0, clean, Set.of()).mixed());
+        DistinctRequests found = DistinctRequests.forRefit(mixed, 1.0, clean, Set.of());
+        assertTrue(String.valueOf(found.refusal()).startsWith("rows of one request are no more alike"), found::refusal);
+        assertNull(DistinctRequests.forRefit(rows, 1.0, clean, Set.of()).refusal());
     }
 
     private static void assertTrueOfLaterRows(Outcome outcome, List<List<SampledRow>> later) {
@@ -221,7 +221,7 @@ class AdversarialGateTest {
 
     private static Outcome adapt(List<List<SampledRow>> requests, double rate) {
         DistinctRequests distinct =
-                DistinctRequests.among(window(requests, rate), rate, CleanRequests.of(baseline), Set.of());
+                DistinctRequests.forRefit(window(requests, rate), rate, CleanRequests.of(baseline), Set.of());
         SampleSplit split = SampleSplit.of(distinct.rows(), 0.25);
         int width = explainer.targetWidth();
         return new Outcome(

@@ -114,7 +114,7 @@ record HarmCase(
         return AdaptationRows.of(
                 encoder,
                 SampleSplit.of(
-                        DistinctRequests.among(rows, 1.0, CleanRequests.of(baseline), Set.of())
+                        DistinctRequests.forRefit(rows, 1.0, CleanRequests.of(baseline), Set.of())
                                 .rows(),
                         SHARE),
                 BaselineRows.of(encoder, baseline, trained.dimension()),

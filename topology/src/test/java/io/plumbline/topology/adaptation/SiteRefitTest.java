@@ -110,7 +110,7 @@ class SiteRefitTest {
                 .adapt(REQUEST, pool(copies), ServingDecoder.of(explainer.decoder()), GateLimits.DEFAULTS)
                 .report();
         assertEquals(Outcome.POOLED, report.outcome());
-        assertTrue(report.reason().startsWith("13 distinct requests (19 more are copies of others)"), report::reason);
+        assertTrue(report.reason().contains("19 more are copies of others"), report::reason);
     }
 
     @Test
@@ -227,6 +227,10 @@ class SiteRefitTest {
 
     /** Reads both signs of every coordinate; writes half of the first three and a quarter of the others. */
     private Explainer explainer(double decoderScale) throws IOException {
+        return explainer(decoderScale, "\"architecture\": \"standard\"");
+    }
+
+    private Explainer explainer(double decoderScale, String architecture) throws IOException {
         Path directory = Files.createDirectories(folder.resolve("sae-" + decoderScale));
         Matrix encoder = Matrix.zeros(WIDTH, 2 * WIDTH);
         Matrix decoder = Matrix.zeros(2 * WIDTH, WIDTH);
@@ -244,9 +248,9 @@ class SiteRefitTest {
                 .writeTo(directory.resolve("sae_weights.safetensors"));
         Files.writeString(
                 directory.resolve("cfg.json"),
-                ("{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false, "
+                ("{%s, \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false, "
                                 + "\"normalize_activations\": \"none\"}")
-                        .formatted(WIDTH, 2 * WIDTH));
+                        .formatted(architecture, WIDTH, 2 * WIDTH));
         return Formats.read(directory);
     }
 }

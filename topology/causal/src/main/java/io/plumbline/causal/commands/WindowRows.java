@@ -58,9 +58,9 @@ final class WindowRows {
     /** Returns the rows split as a site's adapter splits a window. */
     AdaptationRows split(@Nullable Baseline baseline) {
         List<SampledRow> clean = baseline == null ? List.of() : baseline.rows();
-        DistinctRequests distinct = DistinctRequests.among(rows, 1.0, CleanRequests.of(clean), Set.of());
-        if (distinct.mixed() != null) {
-            throw new UsageException("--window: " + distinct.mixed());
+        DistinctRequests distinct = DistinctRequests.forRefit(rows, 1.0, CleanRequests.of(clean), Set.of());
+        if (distinct.refusal() != null) {
+            throw new UsageException("--window: " + distinct.refusal());
         }
         SampleSplit split = SampleSplit.of(distinct.rows(), VALIDATION_SHARE);
         if (!split.judgeIsIndependent()) {

@@ -1,0 +1,147 @@
+package io.plumbline.requests;
+
+import io.plumbline.moments.SampledRow;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Links requests that are near copies of each other: one prompt template filled in again and again.
+ *
+ * <p>Two requests are linked where at least half of the sampled rows of one are near rows of the other ({@link
+ * CleanRequests#near}, .06 of the median squared distance of two rows); links are transitive. A row moved by a share s
+ * of the standard deviation of each coordinate is at {@code s^2} of its copy. Where only a share q of the rows was
+ * sampled, a row's copy is in the sample with probability q, so that {@code q / 2} of the rows are enough, and two at
+ * least.
+ *
+ * <p>The rows must be near rows of <em>one</em> other request: common words make half of the rows of many requests near
+ * a row of any other.
+ */
+final class LinkedRequests {
+
+    private static final double SHARE = 0.5;
+    private static final int FEWEST = 2;
+
+    private final List<SampledRow> rows;
+    private final double rate;
+    private final double near;
+    private final Map<Long, Integer> numbers = new LinkedHashMap<>();
+    private final int[] request;
+    private final int[] rowsOf;
+    private final int[] parent;
+
+    private LinkedRequests(List<SampledRow> rows, double rate, double near) {
+        this.rows = rows;
+        this.rate = rate;
+        this.near = near;
+        this.request = new int[rows.size()];
+        for (int row = 0; row < request.length; row++) {
+            request[row] = numbers.computeIfAbsent(rows.get(row).request(), unknown -> numbers.size());
+        }
+        this.rowsOf = new int[numbers.size()];
+        Arrays.stream(request).forEach(of -> rowsOf[of]++);
+        this.parent = new int[numbers.size()];
+        Arrays.setAll(parent, of -> of);
+    }
+
+    /**
+     * Returns the rows in their order, those of linked requests under one name: that of a known request where there is
+     * one, else of the request of the smallest name.
+     *
+     * @param rows without repeats
+     * @param rate share of the rows that were sampled, in (0, 1]
+     * @param near squared distance of near rows, in units of the median over pairs of rows
+     * @param known requests whose names stay
+     */
+    static List<SampledRow> underOneName(List<SampledRow> rows, double rate, double near, Set<Long> known) {
+        if (rows.size() < 2) {
+            return rows;
+        }
+        LinkedRequests linked = new LinkedRequests(rows, rate, near);
+        linked.link(linked.nearRequests());
+        return linked.named(known);
+    }
+
+    /** Returns for each row the other requests that have a row near it; null for none. */
+    private @Nullable BitSet[] nearRequests() {
+        double limit = near * RowContents.scale(rows);
+        @Nullable BitSet[] found = new BitSet[rows.size()];
+        NearRows.forEach(rows, limit, (i, j) -> {
+            if (request[i] != request[j]
+                    && !(has(found[i], request[j]) && has(found[j], request[i]))
+                    && RowContents.distance(rows.get(i), rows.get(j)) <= limit) {
+                add(found, i, request[j]);
+                add(found, j, request[i]);
+            }
+        });
+        return found;
+    }
+
+    private static boolean has(@Nullable BitSet requests, int one) {
+        return requests != null && requests.get(one);
+    }
+
+    private static void add(@Nullable BitSet[] found, int row, int other) {
+        BitSet requests = found[row];
+        if (requests == null) {
+            requests = new BitSet();
+            found[row] = requests;
+        }
+        requests.set(other);
+    }
+
+    private void link(@Nullable BitSet[] found) {
+        List<List<BitSet>> ofRequest = new ArrayList<>();
+        for (int of = 0; of < rowsOf.length; of++) {
+            ofRequest.add(new ArrayList<>());
+        }
+        for (int row = 0; row < found.length; row++) {
+            BitSet others = found[row];
+            if (others != null) {
+                ofRequest.get(request[row]).add(others);
+            }
+        }
+        int[] shared = new int[rowsOf.length];
+        for (int of = 0; of < rowsOf.length; of++) {
+            Arrays.fill(shared, 0);
+            ofRequest.get(of).forEach(others -> others.stream().forEach(other -> shared[other]++));
+            double needed = Math.max(SHARE * rate * rowsOf[of], Math.min(FEWEST, SHARE * rowsOf[of]));
+            for (int other = 0; other < shared.length; other++) {
+                if (shared[other] >= needed) {
+                    int a = first(of);
+                    int b = first(other);
+                    parent[Math.max(a, b)] = Math.min(a, b);
+                }
+            }
+        }
+    }
+
+    private int first(int of) {
+        int root = of;
+        while (parent[root] != root) {
+            root = parent[root];
+        }
+        return root;
+    }
+
+    private List<SampledRow> named(Set<Long> known) {
+        Map<Integer, Long> names = new LinkedHashMap<>();
+        numbers.forEach((name, of) -> names.merge(
+                first(of),
+                name,
+                (a, b) -> known.contains(a) == known.contains(b)
+                        ? Long.valueOf(Math.min(a, b))
+                        : known.contains(a) ? a : b));
+        List<SampledRow> named = new ArrayList<>(rows.size());
+        for (int row = 0; row < request.length; row++) {
+            SampledRow one = rows.get(row);
+            named.add(one.of(names.getOrDefault(first(request[row]), one.request())));
+        }
+        return named;
+    }
+}
