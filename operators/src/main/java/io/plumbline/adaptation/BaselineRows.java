@@ -1,10 +1,14 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.refit.Reconstruction;
 import io.plumbline.refit.SampleRows;
 import io.plumbline.requests.UsualRows;
 import java.util.List;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  */
 public record BaselineRows(
         @Nullable SampleRows anchor, @Nullable SampleRows check) {
+
+    private static final String SAE_LENS = "SAELens";
 
     /**
      * Encodes them. The requests of a baseline stand in the order of their hashes, so that either half is a sample of
@@ -30,6 +36,33 @@ public record BaselineRows(
         return new BaselineRows(
                 cut == 0 ? null : SampleRows.of(encoder, rows.subList(0, cut), width),
                 rows.isEmpty() ? null : SampleRows.of(encoder, rows.subList(cut, rows.size()), width));
+    }
+
+    /**
+     * Returns why an explainer is not refitted whose folder was probably read otherwise than it was trained: a SAELens
+     * transcoder that reconstructs clean traffic worse than its mean would. SAELens has no TopK transcoder and reads
+     * one as ReLU, where many more features are active than in training. A sentence without a full stop, or null.
+     */
+    public @Nullable String misread(Explainer explainer) {
+        if (check == null
+                || !explainer.isTranscoder()
+                || !explainer.origin().format().equals(SAE_LENS)) {
+            return null;
+        }
+        double fvu = Reconstruction.of(explainer.decoder(), check.codes(), check.targets())
+                .fvu();
+        return fvu <= 1.0
+                ? null
+                : String.format(
+                        Locale.ROOT,
+                        "%s is read as %s and explains less than nothing of clean traffic: FVU %.3f on %d rows of the"
+                                + " baseline, where their mean alone has 1; it is not refitted. Where only the k"
+                                + " largest features were active in training, give %s and make the baseline anew",
+                        explainer.origin().path(),
+                        explainer.architecture(),
+                        fvu,
+                        check.rows(),
+                        ExplainerOptions.howTo(ExplainerOptions.K, "K"));
     }
 
     /** Returns where the request begins that the middle row belongs to. */

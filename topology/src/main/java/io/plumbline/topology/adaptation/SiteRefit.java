@@ -45,11 +45,14 @@ final class SiteRefit {
     private final String parentSha256;
 
     /** Holds what a refit needs of the rows that the baseline keeps. */
-    private record CleanTraffic(BaselineRows rows, CleanRequests requests) {
+    private record CleanTraffic(
+            BaselineRows rows,
+            CleanRequests requests,
+            @Nullable String misread) {
 
         static CleanTraffic of(Explainer explainer, List<SampledRow> rows) {
-            return new CleanTraffic(
-                    BaselineRows.of(explainer.encoder(), rows, explainer.targetWidth()), CleanRequests.of(rows));
+            BaselineRows encoded = BaselineRows.of(explainer.encoder(), rows, explainer.targetWidth());
+            return new CleanTraffic(encoded, CleanRequests.of(rows), encoded.misread(explainer));
         }
     }
 
@@ -102,6 +105,9 @@ final class SiteRefit {
     private AdapterAnswer fit(
             AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
         CleanTraffic traffic = clean.join();
+        if (traffic.misread() != null) {
+            return AdapterAnswer.said(answer(request, Outcome.REFUSED, traffic.misread(), begin));
+        }
         DistinctRequests distinct =
                 DistinctRequests.forRefit(pool.rows(), pool.rate(), traffic.requests(), pool.fitted());
         if (distinct.refusal() != null) {

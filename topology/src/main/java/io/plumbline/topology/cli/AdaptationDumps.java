@@ -76,11 +76,12 @@ final class AdaptationDumps {
                             + "or name other dumps to judge on with --validate")
                     .formatted(distinct.count(), SampleSplit.LEAST_REQUESTS, SampleSplit.LEAST_TO_JUDGE));
         }
-        AdaptationRows rows = AdaptationRows.of(
-                explainer.encoder(),
-                split,
-                BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth()),
-                explainer.targetWidth());
+        BaselineRows clean = BaselineRows.of(explainer.encoder(), baselineRows, explainer.targetWidth());
+        String misread = clean.misread(explainer);
+        if (misread != null) {
+            throw new UsageException("--explainer: " + misread);
+        }
+        AdaptationRows rows = AdaptationRows.of(explainer.encoder(), split, clean, explainer.targetWidth());
         return judge == null
                 ? rows
                 : new AdaptationRows(

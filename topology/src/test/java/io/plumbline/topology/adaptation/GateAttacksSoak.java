@@ -2,8 +2,12 @@ package io.plumbline.topology.adaptation;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.adaptation.BaselineRows;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.ExplainerOptions;
+import io.plumbline.explainer.SampledCodes;
 import io.plumbline.explainer.formats.Formats;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
@@ -13,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
@@ -59,6 +64,25 @@ class GateAttacksSoak {
                 assertNull(found.refusal());
             }
         }
+    }
+
+    @Test
+    void aTranscoderThatSaeLensReadsAsReluIsMisread() throws IOException {
+        List<SampledRow> rows = HarmCase.rows(FOLDER.resolve("transcoder_activations/en.safetensors"), 0, 4_096);
+        Explainer relu = Formats.read(FOLDER.resolve("transcoder"));
+        String misread = misread(relu, rows);
+        assertTrue(String.valueOf(misread).contains("explainer_options: {k: K}"), misread);
+        ExplainerOptions k = new ExplainerOptions(Map.of(ExplainerOptions.K, "32"));
+        Explainer asTrained = Formats.read(FOLDER.resolve("transcoder"), k);
+        Explainer sparsify = Formats.read(FOLDER.resolve("transcoder_sparsify"));
+        assertNull(misread(asTrained, rows));
+        assertNull(misread(sparsify, rows));
+        assertEquals(SampledCodes.of(sparsify.encoder(), rows), SampledCodes.of(asTrained.encoder(), rows));
+    }
+
+    private static String misread(Explainer explainer, List<SampledRow> rows) {
+        return BaselineRows.of(explainer.encoder(), rows, explainer.targetWidth())
+                .misread(explainer);
     }
 
     private static List<SampledRow> baseline() throws IOException {

@@ -181,6 +181,35 @@ class SiteRefitTest {
         assertEquals(DType.F64, settings(DType.F16).revertType(beyondFloat));
     }
 
+    /** Tests a transcoder that writes five and ten times its targets. */
+    @Test
+    void aSaeLensTranscoderThatExplainsLessThanNothingIsNotRefitted() throws IOException {
+        Explainer explainer = explainer(
+                1.0, "\"architecture\": \"transcoder\", \"d_out\": %d, \"activation_fn\": \"topk\"".formatted(WIDTH));
+        List<SampledRow> clean = sample().rows().stream()
+                .map(row -> {
+                    float[] target = row.activation().clone();
+                    for (int j = 0; j < WIDTH; j++) {
+                        target[j] /= 20.0f;
+                    }
+                    return new SampledRow(row.hash(), row.request(), row.timestampMs(), row.activation(), target);
+                })
+                .toList();
+        ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
+        AdaptationReport report = new SiteRefit(
+                        "layer.2", explainer, subspace, clean, 3, settings(DType.F32), new WindowCodes(), null)
+                .adapt(
+                        REQUEST,
+                        new PooledRows(clean, Set.of(), 1, 1.0, List.of()),
+                        ServingDecoder.of(explainer.decoder()),
+                        GateLimits.DEFAULTS)
+                .report();
+        assertEquals(Outcome.REFUSED, report.outcome());
+        String reason = report.reason();
+        assertTrue(reason.contains("is read as transcoder and explains less than nothing of clean traffic"), reason);
+        assertTrue(reason.contains("explainer_options: {k: K}"), reason);
+    }
+
     private static SiteRefit refit(Explainer explainer, DType dtype) {
         return refit(explainer, settings(dtype));
     }
