@@ -117,8 +117,9 @@ final class GateAttacks {
                 null);
     }
 
-    /** Names the attack that still fools the gate: near copies farther from each other than linked requests are. */
-    static final String BEYOND_THE_LINK = "40 near copies of one prompt; later rows moved by 0.3 sd";
+    /** Names the attacks that fool the gate: near copies that differ too much to be linked, and long rows that stay. */
+    static final Set<String> BEYOND_THE_LIMITS =
+            Set.of("40 near copies of one prompt; later rows moved by 0.3 sd", "first rows 5 times as long");
 
     /** Returns the windows; those of one kind take the first 30 requests of a stream, those of two 20 of each. */
     Map<String, Attack> attacks() {
