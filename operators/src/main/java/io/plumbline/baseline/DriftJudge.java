@@ -3,10 +3,15 @@ package io.plumbline.baseline;
 import io.plumbline.geometry.Evidence;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.groups.GroupSpace;
+import io.plumbline.groups.KnownGroups;
+import io.plumbline.groups.RecentGroups;
+import io.plumbline.groups.TrafficGroup;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.judgement.Basis;
 import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.DriftState;
+import io.plumbline.judgement.GroupLevels;
 import io.plumbline.judgement.Reading;
 import io.plumbline.judgement.RequestLevels;
 import io.plumbline.judgement.Threshold;
@@ -21,6 +26,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +47,11 @@ import org.jspecify.annotations.Nullable;
  * size are too few for the promise about false alarms, {@code request_evidence_by_ranks} speaks beside them, by a level
  * that the baseline's requests keep the promise with ({@link RequestLevels}). Its {@link Basis} says so, and where both
  * are above it decides.
+ *
+ * <p><b>New groups.</b> {@code new_group} counts requests that are like each other and like none of the baseline's. Its
+ * level for a promise about false alarms comes from the number of the baseline's requests ({@link GroupLevels}), so it
+ * is not judged as one with the others: it keeps the promise once more by itself. Not seeing a new group says nothing
+ * about the rest of a window.
  */
 public final class DriftJudge {
 
@@ -52,8 +63,16 @@ public final class DriftJudge {
      * says what the explainer cannot follow, the reconstruction what that costs, and single requests that are odd in
      * place and reconstruction show the first foreign ones.
      */
-    public static final List<String> DEFAULT_TRIGGERS =
+    public static final List<String> JUDGED_AS_ONE =
             List.of(DEFAULT_TRIGGER, Statistic.RECONSTRUCTION_FVU_TRAINED.label(), Statistic.REQUEST_EVIDENCE.label());
+
+    /**
+     * The statistics that decide where none is named and the threshold is taken from clean windows:
+     * {@link #JUDGED_AS_ONE}, and beside them requests that are like each other and like none of the baseline's.
+     */
+    public static final List<String> DEFAULT_TRIGGERS = Stream.concat(
+                    JUDGED_AS_ONE.stream(), Stream.of(Statistic.NEW_GROUP.label()))
+            .toList();
 
     /** The statistics to name instead of {@link #DEFAULT_TRIGGERS} where too few rows are encoded. */
     public static final List<String> TRIGGERS_WITHOUT_CODES = List.of(DEFAULT_TRIGGER, Statistic.REQUEST_SHIFT.label());
@@ -73,6 +92,7 @@ public final class DriftJudge {
     private final DriftPolicy policy;
     private final int minimumRows;
     private final @Nullable RequestLevels requestLevels;
+    private final @Nullable GroupLevels groupLevels;
     private final Map<Integer, Map<String, Levels>> levelsOfRank = new ConcurrentHashMap<>();
 
     /**
@@ -105,6 +125,13 @@ public final class DriftJudge {
                         && requests != null
                         && requests.requestsInEvidence() > 0
                 ? new RequestLevels(promise, requests.requestsInEvidence(), Evidence.EXPONENT_OF_BOTH)
+                : null;
+        this.groupLevels = threshold instanceof Threshold.FalseAlarms promise && requests != null
+                ? new GroupLevels(
+                        promise,
+                        KnownGroups.requestsBehind(requests.requests()),
+                        GroupSpace.SHARE_OF_UNUSUAL,
+                        TrafficGroup.FEWEST)
                 : null;
     }
 
@@ -160,7 +187,9 @@ public final class DriftJudge {
         Map<String, Levels> levels = levelsOfRank.computeIfAbsent(window.rank(), this::levels);
         for (String statistic : statistics) {
             Levels known = levels.get(statistic);
-            if (known == null) {
+            if (groupLevels != null && isNewGroup(statistic)) {
+                readings.add(byGroups(groupLevels, window));
+            } else if (known == null) {
                 String reason = "no clean window of rank %d has %s: it is left out, the others decide"
                         .formatted(window.rank(), statistic);
                 readings.add(leftOut(statistic, window, reason));
@@ -177,6 +206,33 @@ public final class DriftJudge {
         return threshold.isCalibrated() && isMute(readings, window) ? undecided(readings, window) : readings;
     }
 
+    /** Returns the statistics but for {@code new_group}, which has a promise of its own. */
+    public static List<String> withoutNewGroup(List<String> statistics) {
+        return statistics.stream().filter(statistic -> !isNewGroup(statistic)).toList();
+    }
+
+    /** Returns whether a statistic has a promise of its own beside those that are judged as one. */
+    public static boolean isNewGroup(String statistic) {
+        return statistic.equals(Statistic.NEW_GROUP.label());
+    }
+
+    private static Reading byGroups(GroupLevels levels, GapAssessment window) {
+        String statistic = Statistic.NEW_GROUP.label();
+        OptionalDouble value = window.value(Statistic.NEW_GROUP);
+        OptionalDouble requests = window.value(Statistic.REQUESTS_IN_GROUPS);
+        if (value.isEmpty() || requests.isEmpty()) {
+            return leftOut(statistic, window, undefined(statistic, window) + "; it is left out of this window");
+        }
+        return judged(statistic, value.getAsDouble(), levels.level(Math.round(requests.getAsDouble())), window);
+    }
+
+    /** Returns the reading by a level from the baseline's requests; one that there is none for is left out. */
+    private static Reading judged(String statistic, double value, Level level, GapAssessment window) {
+        return level instanceof Level.Unknown unknown
+                ? leftOut(statistic, window, unknown.reason() + "; it is left out of this window")
+                : new Reading(statistic, value, null, level, level, null, false);
+    }
+
     /** Returns whether the clean windows behind a level do not keep what was asked for. */
     private static boolean lacksPromise(Reading reading) {
         Basis basis = reading.basis();
@@ -190,10 +246,7 @@ public final class DriftJudge {
         if (value.isEmpty() || requests.isEmpty()) {
             return leftOut(statistic, window, undefined(statistic, window) + "; it is left out of this window");
         }
-        Level level = levels.level(Math.round(requests.getAsDouble()));
-        return level instanceof Level.Unknown unknown
-                ? leftOut(statistic, window, unknown.reason() + "; it is left out of this window")
-                : new Reading(statistic, value.getAsDouble(), null, level, level, null, false);
+        return judged(statistic, value.getAsDouble(), levels.level(Math.round(requests.getAsDouble())), window);
     }
 
     /**
@@ -210,16 +263,35 @@ public final class DriftJudge {
         if (requestLevels == null || model == null || !lacks) {
             return Optional.empty();
         }
-        long requests = Math.max(1, Math.round(size.meanRows() / model.usualRows()));
+        long requests = requests(model, size);
         return requestLevels.level(requests) instanceof Level.Known known
                 ? Optional.of(new ByRequests(requests, known))
                 : Optional.empty();
     }
 
     /**
+     * Returns the level of {@code new_group}, and of how many requests, where windows are as large as the clean windows
+     * of a size; empty where it is not judged, or the requests cannot keep the promise.
+     */
+    public Optional<ByRequests> byGroups(NullSample size) {
+        RequestModel model = baseline.requests();
+        if (groupLevels == null || model == null || !statistics.contains(Statistic.NEW_GROUP.label())) {
+            return Optional.empty();
+        }
+        long pooled = Math.max(RecentGroups.POOLED_REQUESTS, requests(model, size));
+        return groupLevels.level(pooled) instanceof Level.Known known
+                ? Optional.of(new ByRequests(pooled, known))
+                : Optional.empty();
+    }
+
+    private static long requests(RequestModel model, NullSample size) {
+        return Math.max(1, Math.round(size.meanRows() / model.usualRows()));
+    }
+
+    /**
      * A level from the baseline's requests.
      *
-     * @param requests of a window
+     * @param requests of a window, or pooled of several
      */
     public record ByRequests(long requests, Level.Known level) {}
 
@@ -236,13 +308,19 @@ public final class DriftJudge {
 
     /** Returns whether statistics were judged, none is above its level, and none could be. */
     private boolean isMute(List<Reading> readings, GapAssessment window) {
-        List<Reading> judged =
-                readings.stream().filter(reading -> reading.exceeded() != null).toList();
+        List<Reading> judged = readings.stream()
+                .filter(reading -> reading.exceeded() != null && !isSilent(reading))
+                .toList();
         return !judged.isEmpty()
                 && judged.stream()
                         .allMatch(reading -> !Boolean.TRUE.equals(reading.exceeded())
                                 && reading.level() instanceof Level.Known known
                                 && isOutOfReach(reading.statistic(), known.value(), window.rank()));
+    }
+
+    /** Returns whether it is about new groups alone and sees none, which says nothing of the rest. */
+    private static boolean isSilent(Reading reading) {
+        return isNewGroup(reading.statistic()) && !Boolean.TRUE.equals(reading.exceeded());
     }
 
     /**

@@ -2,6 +2,10 @@ package io.plumbline.baseline;
 
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.groups.KnownGroups;
+import io.plumbline.groups.NewGroups;
+import io.plumbline.groups.TrafficGroup;
+import io.plumbline.groups.UnusualRequests;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.records.ActivationBatch;
@@ -16,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RecordedWindow {
 
+    private final @Nullable KnownGroups known;
     private final @Nullable RequestModel model;
     private final @Nullable RequestTotals totals;
     private final SampledReconstruction sampled;
@@ -23,6 +28,7 @@ public final class RecordedWindow {
 
     /** Creates an empty window that is to be compared with this baseline. */
     public RecordedWindow(Baseline baseline) {
+        known = baseline.groups();
         model = baseline.requests();
         totals = model == null
                 ? null
@@ -66,10 +72,18 @@ public final class RecordedWindow {
     /** Returns the assessment of the window's moment with the statistics of its reconstruction and of its requests. */
     public GapAssessment addTo(GapAssessment assessment) {
         EncodedErrors errors = sampled.errors();
-        return WindowRequests.of(model, totals, errors.requests())
+        return withGroups(WindowRequests.of(model, totals, errors.requests())
                 .addTo(assessment
                         .with(Statistic.RECONSTRUCTION_FVU_TRAINED, errors.fvu())
-                        .with(Statistic.RECONSTRUCTION_ERROR, errors.energy()));
+                        .with(Statistic.RECONSTRUCTION_ERROR, errors.energy())));
+    }
+
+    private GapAssessment withGroups(GapAssessment assessment) {
+        if (model == null || totals == null) {
+            return assessment;
+        }
+        UnusualRequests pool = UnusualRequests.of(model.groupSpace()).add(totals.totals());
+        return NewGroups.addTo(assessment, known, pool.requests(), TrafficGroup.of(pool, known));
     }
 
     /** Returns the totals of the requests, named by their places; null where the baseline has no model of requests. */

@@ -177,7 +177,16 @@ public enum Statistic {
                     .scoringRequests()),
     /** The requests of a window that have a mean and encoded rows that vary. */
     REQUESTS_IN_EVIDENCE(pure("Requests of the window that were scored in place and reconstruction")
-            .from(Source.CODES));
+            .from(Source.CODES)),
+    /** The size of the largest group that the baseline has none like; 0 where there is none of three or more. */
+    NEW_GROUP(pure("Requests of the largest group of the last windows that the baseline has none like")
+            .exportedAs("new_group_requests")
+            .measuringDrift()
+            .from(Source.REQUESTS)),
+    /** The requests of the last windows that were looked at for groups. */
+    REQUESTS_IN_GROUPS(pure("Requests of the last windows that were looked at for groups")
+            .exportedAs("pooled_requests")
+            .from(Source.REQUESTS));
 
     /** The unit of a statistic. */
     private enum Unit {

@@ -31,6 +31,9 @@ public final class GroupSpace {
     /** The share of the baseline's requests that are usual. */
     private static final double SHARE_OF_USUAL = 0.9;
 
+    /** The share of the baseline's requests, and of later clean ones, that are unusual. */
+    public static final double SHARE_OF_UNUSUAL = 0.1;
+
     /** The relative difference up to which two rows of the projection have one length. */
     private static final double SAME_LENGTH = 1e-6;
 

@@ -60,6 +60,11 @@ public record KnownGroups(Matrix means, double[] shares) {
         return new KnownGroups(means, shares);
     }
 
+    /** Returns how many of a baseline's requests these groups are of: those of more are a sample of that many. */
+    public static int requestsBehind(int requests) {
+        return (int) Math.min(requests, UnusualRequests.DEFAULT_CAPACITY / GroupSpace.SHARE_OF_UNUSUAL);
+    }
+
     /** Returns whether one of the groups is like requests of this mean unit vector: the most like one. */
     Familiarity of(double[] mean) {
         int nearest = -1;

@@ -35,7 +35,7 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
     /** Nothing remembered. */
     public static final RecentGroups NONE = new RecentGroups(0, 1, List.of(), List.of());
 
-    static final int POOLED_REQUESTS = 120;
+    public static final int POOLED_REQUESTS = 120;
     static final int MOST_WINDOWS = 64;
     static final int MOST_GROUPS = 32;
     private static final int KEPT = 128;

@@ -462,6 +462,57 @@ class DriftJudgeTest {
                 DriftJudge.deciding(DriftState.INITIAL, clean).statistic());
     }
 
+    private static DriftJudge withGroups(int cleanWindows) {
+        double[] values =
+                IntStream.range(0, cleanWindows).mapToDouble(i -> 1.0 + i / 1e4).toArray();
+        Threshold promise = new Threshold.FalseAlarms(
+                AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, Duration.ofMinutes(1)));
+        return new DriftJudge(
+                ofRequests(List.of(new NullSample(RANK, 10, Map.of("faithfulness_gap", values)))),
+                List.of("faithfulness_gap", "new_group"),
+                promise,
+                promise,
+                DriftPolicy.immediate(),
+                1);
+    }
+
+    private static GapAssessment grouped(double newGroup) {
+        return window(10, false)
+                .with(Statistic.FAITHFULNESS_GAP, 0.5)
+                .with(Statistic.NEW_GROUP, newGroup)
+                .with(Statistic.REQUESTS_IN_GROUPS, 120.0);
+    }
+
+    @Test
+    void aNewGroupHasALevelFromTheBaselinesRequestsWhateverItsWindows() {
+        for (int cleanWindows : new int[] {15, 2_000}) {
+            DriftJudge judge = withGroups(cleanWindows);
+            Reading group = judge.readings(grouped(11.0)).get(1);
+            assertEquals(Double.valueOf(10.0), group.threshold());
+            assertEquals(true, group.exceeded());
+            Basis basis = Objects.requireNonNull(group.basis());
+            assertEquals(300, basis.countOf(Basis.Clean.REQUESTS));
+            assertTrue(basis.isKept());
+            DriftVerdict.Drifted drifted = assertInstanceOf(
+                    DriftVerdict.Drifted.class,
+                    judge.judge(DriftState.INITIAL, grouped(11.0)).verdict());
+            assertEquals(11.0, drifted.value());
+            assertInstanceOf(
+                    DriftVerdict.Aligned.class,
+                    judge.judge(DriftState.INITIAL, grouped(9.0)).verdict());
+        }
+    }
+
+    @Test
+    void aWindowWithoutTotalsOfItsRequestsIsJudgedWithoutGroups() {
+        GapAssessment none = grouped(0.0).with(Statistic.NEW_GROUP, (Double) null);
+        Reading group = withGroups(15).readings(none).get(1);
+        assertTrue(group.leftOut());
+        assertInstanceOf(
+                DriftVerdict.Aligned.class,
+                withGroups(15).judge(DriftState.INITIAL, none).verdict());
+    }
+
     @Test
     void aWindowOfRequestsThatCannotBeScoredIsJudgedByTheOthers() {
         Map<String, double[]> clean = Map.of("faithfulness_gap", filled(0.4), "request_evidence", filled(1.2));

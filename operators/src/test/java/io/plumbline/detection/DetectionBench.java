@@ -37,7 +37,7 @@ public final class DetectionBench {
 
     /** Every statistic that measures drift by itself. */
     public static final List<String> STATISTICS = Arrays.stream(Statistic.values())
-            .filter(Statistic::measuresDrift)
+            .filter(statistic -> statistic.measuresDrift() && statistic != Statistic.NEW_GROUP)
             .map(Statistic::label)
             .toList();
 
@@ -105,7 +105,7 @@ public final class DetectionBench {
 
     private static Map<String, List<String>> judged() {
         Map<String, List<String>> judged = new LinkedHashMap<>();
-        judged.put("default", DriftJudge.DEFAULT_TRIGGERS);
+        judged.put("default", DriftJudge.JUDGED_AS_ONE);
         judged.put("default without codes", DriftJudge.TRIGGERS_WITHOUT_CODES);
         judged.put("gap alone", List.of(DriftJudge.DEFAULT_TRIGGER));
         judged.put("gap and FVU", List.of(DriftJudge.DEFAULT_TRIGGER, "reconstruction_fvu_trained"));

@@ -81,7 +81,9 @@ class SiteGeometryTest {
                         "request_fvu",
                         "request_evidence",
                         "request_evidence_by_ranks",
-                        "requests_in_evidence"),
+                        "requests_in_evidence",
+                        "new_group",
+                        "requests_in_groups"),
                 report.undefined().keySet());
     }
 

@@ -8,6 +8,7 @@ import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.explainer.KnownCodes;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.groups.NewGroups;
 import io.plumbline.groups.RecentGroups;
 import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.DriftPolicy.Outcome;
@@ -68,7 +69,8 @@ final class SiteDecision {
     Judgement decide(Measurement measured, SiteMemory memory) {
         WindowView view = measured.view();
         ClosedWindow window = view.window();
-        GapAssessment geometry = view.geometry();
+        RecentGroups.Step groups = groups(memory, window);
+        GapAssessment geometry = withGroups(view.geometry(), groups);
         Outcome outcome = decide(judge, memory.drift(), window, geometry);
         Outcome warned = warner == null ? null : decide(warner, memory.warning(), window, geometry);
         boolean drifted = outcome.verdict() instanceof DriftVerdict.Drifted;
@@ -87,7 +89,6 @@ final class SiteDecision {
                         drifted,
                         headline.orElse(Double.NaN));
         Sections sections = Sections.NONE;
-        RecentGroups.Step groups = groups(memory, window);
         Decision decision = new Decision(memory, drifted, deciding.statistic(), origins, groups);
         for (Measures.Measured<?> one : measured.sections()) {
             sections = one.addTo(sections, decision);
@@ -125,7 +126,7 @@ final class SiteDecision {
                 new WindowReport.Evidence(
                         statistics(readings, geometry),
                         warned == null ? null : warned.verdict().kind(),
-                        warningReason(warned, view, memory),
+                        warningReason(warned, view, geometry, memory),
                         taken.reports()),
                 new WindowReport.InService(
                         measured.fvu(),
@@ -166,6 +167,16 @@ final class SiteDecision {
                                 window.endMs(),
                                 totals.totals(),
                                 site.baseline().groups());
+    }
+
+    private GapAssessment withGroups(GapAssessment geometry, RecentGroups.@Nullable Step step) {
+        return step == null
+                ? geometry.with(Statistic.NEW_GROUP, (Double) null).with(Statistic.REQUESTS_IN_GROUPS, (Double) null)
+                : NewGroups.addTo(
+                        geometry,
+                        site.baseline().groups(),
+                        step.requests(),
+                        step.groups().stream().map(RecentGroups.Seen::group).toList());
     }
 
     private SwapWatch watch(SwapWatch before, Measurement measured) {
@@ -223,12 +234,13 @@ final class SiteDecision {
         return statistics;
     }
 
-    private @Nullable String warningReason(@Nullable Outcome warned, WindowView view, SiteMemory memory) {
+    private @Nullable String warningReason(
+            @Nullable Outcome warned, WindowView view, GapAssessment geometry, SiteMemory memory) {
         if (warner == null || warned == null) {
             return null;
         }
-        String statistic = DriftJudge.deciding(memory.warning(), warner.readings(view.geometry()))
-                .statistic();
+        String statistic =
+                DriftJudge.deciding(memory.warning(), warner.readings(geometry)).statistic();
         String reason = warned.verdict().reason(statistic);
         boolean byRequests =
                 Statistic.find(statistic).filter(Statistic::scoresRequests).isPresent();

@@ -13,6 +13,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.groups.NewGroups;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.judgement.Basis;
 import io.plumbline.judgement.RequestDetector;
@@ -110,8 +111,9 @@ public final class ConfigCheck {
             }
             List<String> together = DriftJudge.together(
                     known, settings.alarms().triggers(), settings.explained().rank());
-            return known.samplesOf(settings.explained().rank()).stream()
-                    .noneMatch(sample -> promise.isKeptBy(sample.values(together.get(0)).length));
+            return !DriftJudge.isNewGroup(together.get(0))
+                    && known.samplesOf(settings.explained().rank()).stream()
+                            .noneMatch(sample -> promise.isKeptBy(sample.values(together.get(0)).length));
         }
 
         /**
@@ -134,12 +136,13 @@ public final class ConfigCheck {
 
         private void addLines(
                 List<String> lines, Baseline known, String role, List<String> statistics, Threshold threshold) {
-            if (!threshold.isCalibrated() || statistics.isEmpty()) {
+            List<String> others = DriftJudge.withoutNewGroup(statistics);
+            if (!threshold.isCalibrated() || others.isEmpty()) {
                 return;
             }
             DriftJudge judge = judge(settings, known, statistics, threshold);
             List<String> together =
-                    DriftJudge.together(known, statistics, settings.explained().rank());
+                    DriftJudge.together(known, others, settings.explained().rank());
             for (NullSample sample : known.samplesOf(settings.explained().rank())) {
                 Level own = sample.level(together, together.get(0), threshold, known.dimension());
                 lines.add("windows of %s (%,d clean%s): %s"
@@ -151,17 +154,25 @@ public final class ConfigCheck {
                                                 && judge.level(together.get(0), sample) instanceof Level.Known
                                         ? "too few, so the next smaller size's thresholds hold"
                                         : levels(judge, sample, together)));
-                judge.byRequests(sample).ifPresent(requests -> lines.add(byRequests(sample, role, requests)));
+                judge.byRequests(sample)
+                        .ifPresent(requests ->
+                                lines.add(byRequests(Statistic.REQUEST_EVIDENCE_BY_RANKS, sample, role, requests)));
+                judge.byGroups(sample)
+                        .ifPresent(requests -> lines.add(byRequests(Statistic.NEW_GROUP, sample, role, requests)));
                 unreachable(judge, sample, together).ifPresent(lines::add);
             }
-            for (String statistic : statistics) {
+            if (!others.equals(statistics) && known.groups() == null) {
+                lines.add("%s is left out: %s".formatted(Statistic.NEW_GROUP.label(), NewGroups.NOT_KEPT));
+            }
+            for (String statistic : others) {
                 if (!together.contains(statistic)) {
                     lines.add("%s is left out, since no clean window has it: the others decide".formatted(statistic));
                 }
             }
         }
 
-        private static String byRequests(NullSample sample, String role, DriftJudge.ByRequests requests) {
+        private static String byRequests(
+                Statistic statistic, NullSample sample, String role, DriftJudge.ByRequests requests) {
             Basis basis = Objects.requireNonNull(requests.level().basis());
             return String.format(
                     Locale.ROOT,
@@ -170,7 +181,7 @@ public final class ConfigCheck {
                     Amounts.count(requests.requests(), "request"),
                     basis.count(),
                     role,
-                    Statistic.REQUEST_EVIDENCE_BY_RANKS.label(),
+                    statistic.label(),
                     requests.level().value(),
                     basis.promise());
         }
@@ -544,12 +555,21 @@ public final class ConfigCheck {
         if (!threshold.isCalibrated()) {
             return;
         }
+        // A promise about new groups rests on the baseline's requests.
+        List<String> byWindows =
+                threshold instanceof Threshold.FalseAlarms ? DriftJudge.withoutNewGroup(statistics) : statistics;
+        if (byWindows.isEmpty()) {
+            if (baseline.groups() == null) {
+                problems.add("trigger: " + Statistic.NEW_GROUP.label() + ": " + NewGroups.NOT_KEPT);
+            }
+            return;
+        }
         int mostWindows = 0;
         int levels = 0;
         boolean mute = true;
         DriftJudge judge = judge(settings, baseline, statistics, threshold);
         for (NullSample sample : baseline.samplesOf(explained.rank())) {
-            for (String statistic : statistics) {
+            for (String statistic : byWindows) {
                 mostWindows = Math.max(mostWindows, sample.values(statistic).length);
                 if (judge.level(statistic, sample) instanceof Level.Known known) {
                     levels++;
@@ -562,11 +582,11 @@ public final class ConfigCheck {
                 problems.add(
                         ("no threshold of %s can be reached, since the clean windows of the baseline differ too much "
                                         + "from each other: %s")
-                                .formatted(String.join(", ", statistics), DriftJudge.MIX));
+                                .formatted(String.join(", ", byWindows), DriftJudge.MIX));
             }
             return;
         }
-        String of = String.join(", ", statistics);
+        String of = String.join(", ", byWindows);
         String asked = threshold instanceof Threshold.QuantileOfCleanWindows quantile
                 ? "threshold: quantile %s of %s".formatted(quantile.quantile(), of)
                 : "threshold: a promise about false alarms of " + of;

@@ -402,6 +402,10 @@ final class SiteReader {
         if (watched.isEmpty()) {
             node.problem("statistics", "is missing: expected statistics to add up, such as [reconstruction_gap]");
         }
+        if (watched.stream().anyMatch(DriftJudge::isNewGroup)) {
+            node.problem(
+                    "statistics", watched, "expected no new_group, which pools windows already; name it a trigger");
+        }
         Duration runLength = node.duration("average_run_length", DEFAULT_RUN_LENGTH);
         if (runLength.compareTo(window.size().multipliedBy(2)) < 0) {
             node.problem(

@@ -354,12 +354,20 @@ final class BaselineCommand implements Callable<Integer> {
                                     + (basis.shortfall() == null ? "" : "; " + basis.shortfall());
             answer.say("promise, windows of %s, rank %d: %s"
                     .formatted(Amounts.count(sample.rowsPerWindow(), "row"), sample.rank(), promise));
-            new DriftJudge(baseline, DriftJudge.DEFAULT_TRIGGERS, standard, standard, DriftPolicy.STANDARD, 1)
-                    .byRequests(sample)
+            DriftJudge judge =
+                    new DriftJudge(baseline, DriftJudge.DEFAULT_TRIGGERS, standard, standard, DriftPolicy.STANDARD, 1);
+            judge.byRequests(sample)
                     .ifPresent(requests -> answer.say("promise, by requests beside them, about %s a window: at most %s"
                             .formatted(
                                     Amounts.number((double) requests.requests()),
                                     Objects.requireNonNull(requests.level().basis())
+                                            .promise())));
+            judge.byGroups(sample)
+                    .ifPresent(groups -> answer.say("promise of new groups, more than %s of %s pooled: at most %s"
+                            .formatted(
+                                    Amounts.number(groups.level().value()),
+                                    Amounts.count(groups.requests(), "request"),
+                                    Objects.requireNonNull(groups.level().basis())
                                             .promise())));
         }
         baseline.samples().stream()
@@ -473,7 +481,7 @@ final class BaselineCommand implements Callable<Integer> {
         }
         for (NullSample sample : baseline.samples()) {
             putSpread(answer, sample);
-            DriftJudge.DEFAULT_TRIGGERS.stream()
+            DriftJudge.JUDGED_AS_ONE.stream()
                     .filter(statistic -> !statistic.equals(DriftJudge.DEFAULT_TRIGGER))
                     .forEach(statistic -> putSpread(answer, sample, statistic));
             if (sample.values(Statistic.KL.label()).length > 0) {

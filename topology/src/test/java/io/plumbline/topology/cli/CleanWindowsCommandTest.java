@@ -78,12 +78,12 @@ class CleanWindowsCommandTest extends CheckedSite {
     void assessJudgesAsASiteWithoutThresholdOrTriggerIsJudged() throws Exception {
         JsonNode standard = assess();
         assertEquals(
-                "[\"faithfulness_gap\",\"reconstruction_fvu_trained\",\"request_evidence\"]",
+                "[\"faithfulness_gap\",\"reconstruction_fvu_trained\",\"request_evidence\",\"new_group\"]",
                 standard.get("triggers").toString());
         assertTrue(
                 standard.get("why").asText().contains("asked for 1 false alarm in 30 d, which needs 414 clean windows"),
                 standard.toString());
-        assertEquals(3, standard.get("statistics").size());
+        assertEquals(4, standard.get("statistics").size());
         assertEquals(
                 standard.get("trigger").asText(),
                 standard.get("reason").asText().split(" ", 2)[0],

@@ -489,7 +489,7 @@ class MonitorConfigTest {
                         .alarms()
                         .triggers());
         assertEquals(
-                List.of("faithfulness_gap", "request_evidence"),
+                List.of("faithfulness_gap", "request_evidence", "new_group"),
                 site(parse(SMALLEST.replace("threshold: 4.0", "warn: [reconstruction_fvu_trained]")), "layer.2")
                         .alarms()
                         .triggers(),
@@ -512,6 +512,7 @@ class MonitorConfigTest {
                     - "faithfulness_gap"
                     - "reconstruction_fvu_trained"
                     - "request_evidence"
+                    - "new_group"
                 """,
                 "    threshold:\n      false_alarms: \"1 per 30d\"\n",
                 "    warn_threshold:\n      false_alarms: \"1 per 30d\"\n",
