@@ -16,6 +16,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import org.apache.kafka.common.header.Headers;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -56,9 +57,13 @@ public final class Streaming implements AutoCloseable {
     }
 
     void send(String topic, byte[] key, byte[] value, long timestampMs) {
+        send(topic, key, value, new RecordHeaders(), timestampMs);
+    }
+
+    void send(String topic, byte[] key, byte[] value, Headers headers, long timestampMs) {
         TestInputTopic<byte[], byte[]> input =
                 driver.createInputTopic(topic, new ByteArraySerializer(), new ByteArraySerializer());
-        input.pipeInput(new TestRecord<>(key, value, new RecordHeaders(), Instant.ofEpochMilli(timestampMs)));
+        input.pipeInput(new TestRecord<>(key, value, headers, Instant.ofEpochMilli(timestampMs)));
     }
 
     public void send(String topic, String key, byte[] value, long timestampMs) {

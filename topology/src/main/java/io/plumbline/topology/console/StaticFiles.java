@@ -32,6 +32,7 @@ final class StaticFiles {
             "site.js",
             "chart.js",
             "windows.js",
+            "groups.js",
             "spectrum.js",
             "features.js",
             "breakdown.js",

@@ -5,14 +5,17 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.topology.report.Groups;
 import io.plumbline.topology.report.Headline;
 import io.plumbline.topology.report.SectionKind.Shown;
+import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
 import java.util.Collections;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -26,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param details what goes with the reason, a sentence each
  * @param gapThreshold threshold of the faithfulness gap; null where it has none
  * @param gapUpperBoundVacuous whether the upper bound exceeds the largest possible gap
+ * @param groupShares share of requests of each group by its number; null where the window tells no groups
  * @param numbers the statistics that exist in the window
  * @param sections what the page shows in each window, by key
  */
@@ -42,10 +46,12 @@ public record WindowPoint(
         @JsonUnwrapped(prefix = "masked_") WindowReport.Masked masked,
         @Nullable Double gapThreshold,
         @Nullable Boolean gapUpperBoundVacuous,
+        @Nullable Map<Integer, Double> groupShares,
         @JsonIgnore Map<Statistic, Double> numbers,
         @JsonIgnore Map<String, @Nullable Object> sections) {
 
     public WindowPoint {
+        groupShares = groupShares == null ? null : Collections.unmodifiableMap(groupShares);
         numbers = Collections.unmodifiableMap(numbers);
         details = List.copyOf(details);
         sections = Collections.unmodifiableMap(sections);
@@ -67,8 +73,15 @@ public record WindowPoint(
                 report.masked(),
                 gapThreshold(report),
                 geometry.isVacuous(Statistic.GAP_UPPER_BOUND),
+                groupShares(report.section(Sections.GROUPS)),
                 numbers(geometry),
                 report.sections().shown(Shown.EACH_WINDOW));
+    }
+
+    private static @Nullable Map<Integer, Double> groupShares(@Nullable Groups groups) {
+        return groups == null
+                ? null
+                : groups.groups().stream().collect(Collectors.toMap(Groups.Group::number, Groups.Group::share));
     }
 
     private static Map<Statistic, Double> numbers(GapAssessment geometry) {

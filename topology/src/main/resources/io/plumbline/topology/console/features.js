@@ -23,7 +23,7 @@ export function features(root, { newest, newest_drifted: drifted }) {
 }
 
 /** The index, which is a link where somebody has a page about the feature, and the label. */
-function named(names, feature) {
+export function named(names, feature) {
   const name = names[feature];
   if (!name) return String(feature);
   const index = name.link === null ? String(feature)

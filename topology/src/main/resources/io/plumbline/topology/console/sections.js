@@ -1,12 +1,14 @@
 import { h, table } from "./dom.js";
 import { features } from "./features.js";
 import { count, number, words } from "./format.js";
+import { groups } from "./groups.js";
 import { requests, spectrum } from "./spectrum.js";
 
 /** The sections that are drawn in a way of their own, by the part of the page that shows them. */
 const DRAWN = {
   spectrum: [spectrum, "spectrum"],
   requests: [requests, "worst_requests"],
+  groups: [groups, "groups"],
   features: [features, "failing_features", "feature_activity"],
 };
 

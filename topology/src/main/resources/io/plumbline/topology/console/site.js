@@ -224,7 +224,7 @@ export class SitePage {
   async readReports() {
     const reports = await get(siteUrl(this.site, "reports"));
     if (this.closed || !this.gap) return;
-    sections(this.parts, this.overview.sections, reports);
+    sections(this.parts, this.overview.sections, { ...reports, windows: this.windows });
     statistics(this.parts.statistics, this.overview.statistics, reports.newest);
   }
 

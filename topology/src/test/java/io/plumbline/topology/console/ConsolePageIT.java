@@ -7,15 +7,19 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.GermanAmongEnglish;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.report.Groups;
+import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
@@ -106,6 +110,43 @@ class ConsolePageIT {
         browser.awaitText(".part.others", "0.375");
         assertEquals("drifted · blocks.7 · Plumbline", browser.driver().getTitle());
         assertTrue((Boolean) browser.run(CHART_IS_DRAWN), "the chart is empty");
+    }
+
+    @Test
+    void groupsAreNamedWithWhatTheyShareAndWhetherTheyGrow() throws Exception {
+        Path recorded = Files.createDirectories(folder.resolve("recorded"));
+        Files.writeString(recorded.resolve("labels.csv"), "feature,label\n1906,<b>German\n");
+        List<WindowReport> reports = GermanAmongEnglish.reports(recorded, "{labels: labels.csv}", 0, 1, 4, 8, 12);
+        reports.forEach(report -> served.console().onReport(report, 0));
+        Groups.Group group = Objects.requireNonNull(reports.get(4).section(Sections.GROUPS))
+                .groups()
+                .get(0);
+        assertTrue(reports.get(0).section(Sections.GROUPS) != null, "the first window has none and says so");
+        browser.open(served.address("/#/site/blocks.7"));
+        browser.awaitText(".part.groups", "Group " + group.number());
+        String text = browser.text(".part.groups li");
+        assertTrue(text.contains("%d requests, %.1f %% of all".formatted(group.requests(), 100 * group.share())), text);
+        assertTrue(text.contains("grows: 0.0 % in the window that ended 22:15:00"), text);
+        assertTrue(text.contains(group.kind().equals("new") ? "new" : "known: "), text);
+        assertTrue(text.contains("12 in this window"), text);
+        group.nearest().forEach(name -> assertTrue(text.contains(name), text));
+        assertTrue(text.contains("language de"), text);
+        assertTrue(text.contains("1906 <b>German"), text);
+        assertEquals("", browser.text(".part.others h2"), "no table of keys");
+        for (int width : new int[] {390, 1400}) {
+            browser.size(width, 1000);
+            assertTrue((Long) browser.run("return document.documentElement.scrollWidth") <= width);
+            // Only the table of features may be wider than its part; it scrolls, and the keyboard reaches it.
+            assertEquals(0L, browser.run("""
+                    return [...document.querySelectorAll('.part.groups :not(.scroll *, svg *)')].filter((one) =>
+                      one.getBoundingClientRect().right > document.querySelector('.part.groups').getBoundingClientRect().right + 1)
+                        .length;"""));
+        }
+        assertEquals(
+                0L, browser.run("return document.querySelectorAll('.part.groups .scroll:not([tabindex])').length"));
+        served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 9, 3), 0);
+        browser.awaitText(".part.spectrum", "rank 2");
+        assertEquals("", browser.text(".part.groups"), "a report without groups");
     }
 
     @Test
