@@ -76,7 +76,10 @@ import picocli.CommandLine.Spec;
             "      --rank 32 --out baseline.safetensors",
             "From what the monitor read in the last week:",
             "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 --from 7d \\",
-            "      --replaces baseline.safetensors --out baseline-2.safetensors"
+            "      --replaces baseline.safetensors --out baseline-2.safetensors",
+            "From two windows that were found fine, by their start:",
+            "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 \\",
+            "      --from-window 2026-01-01T00:00:00Z --from-window 2026-01-01T00:01:00Z --out baseline.safetensors"
         })
 final class BaselineCommand implements Callable<Integer> {
 

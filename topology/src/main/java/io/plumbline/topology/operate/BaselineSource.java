@@ -5,13 +5,11 @@ import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.RowMask;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.cli.ActivationStream;
-import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.SiteShape;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Instant;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -64,6 +62,14 @@ final class BaselineSource {
     @Nullable
     String to;
 
+    @Option(
+            names = "--from-window",
+            paramLabel = "START[/END]",
+            description = "With --from-topic, instead of --from and --to: the requests of a window, by its start as"
+                    + " reports and page name it, 2026-01-01T00:00:00Z or milliseconds. With /END any stretch of event"
+                    + " time. May be repeated; a request in several counts once.")
+    List<String> windows = List.of();
+
     /** Gives every request in turn, as often as asked. */
     interface Requests {
         void forEach(String task, ActivationStream.RequestReader reader) throws IOException;
@@ -87,12 +93,15 @@ final class BaselineSource {
         if (fromTopic == !activations.isEmpty()) {
             throw new UsageException("expected either --activations FILE... or --from-topic --config FILE --site SITE");
         }
-        if (!fromTopic && (config != null || site != null || from != null || to != null)) {
-            throw new UsageException("--config, --site, --from and --to are for --from-topic");
+        if (!fromTopic && (config != null || site != null || from != null || to != null || !windows.isEmpty())) {
+            throw new UsageException("--config, --site, --from, --to and --from-window are for --from-topic");
         }
         if (fromTopic) {
             if (config == null || site == null) {
                 throw new UsageException("--from-topic needs --config FILE and --site SITE");
+            }
+            if (!windows.isEmpty() && (from != null || to != null)) {
+                throw new UsageException("expected either --from-window or --from and --to");
             }
             monitor = MonitorConfig.load(config);
             if (settings() == null) {
@@ -142,8 +151,7 @@ final class BaselineSource {
                         RowMask.NONE)
                 .with(settings == null ? null : settings.explained().hiddenStates())
                 .ofBlock(explainer.block());
-        try (TopicRecording recording =
-                TopicRecording.open(monitorConfig, shape, tokens, time("--from", from), time("--to", to))) {
+        try (TopicRecording recording = TopicRecording.open(monitorConfig, shape, tokens, periods(monitorConfig))) {
             T made = use.of((task, reader) -> recording.forEach(
                     task, request -> reader.read(explainer.space().of(request))));
             described = recording.describe();
@@ -152,8 +160,18 @@ final class BaselineSource {
         }
     }
 
-    private static @Nullable Instant time(String option, @Nullable String text) {
-        return text == null ? null : Options.instantOrAgo(option, text, Instant.now());
+    /** Returns what is read: the windows, or one period. */
+    private List<Period> periods(MonitorConfig monitorConfig) {
+        return windows.isEmpty()
+                ? List.of(Period.of(from, to))
+                : windows.stream()
+                        .map(window -> Period.window(
+                                "--from-window",
+                                window,
+                                monitorConfig.window().size(),
+                                monitorConfig.window().advance()))
+                        .distinct()
+                        .toList();
     }
 
     /** Returns a description for people, once the source was read. */

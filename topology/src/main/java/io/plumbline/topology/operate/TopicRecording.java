@@ -16,6 +16,8 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayDeque;
+import java.util.Arrays;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,6 +27,7 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
@@ -32,7 +35,7 @@ import org.apache.kafka.common.TopicPartition;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the requests of one site in a time range of the activations topic, as often as they are asked for.
+ * Reads the requests of one site in a time range, or several, of the activations topic, as often as they are asked for.
  *
  * <p><b>Order.</b> Event time over all partitions, then partition and offset: the order they were sent in, wherever
  * they lie. Within a partition records come in the order of their offsets. So a recording spread over partitions is cut
@@ -57,6 +60,8 @@ final class TopicRecording implements Closeable {
     private final TopicReader topicReader;
     private final String topic;
     private final String site;
+    private final List<Period> periods;
+    private final long[] read;
     private final long fromMs;
     private final long toMs;
     private final RecordReader reader;
@@ -65,14 +70,21 @@ final class TopicRecording implements Closeable {
     private final Map<String, Long> leftOut = new TreeMap<>();
     private long requests;
 
-    private TopicRecording(
-            MonitorConfig config, SiteShape shape, RowMask mask, @Nullable Instant from, @Nullable Instant to) {
+    private TopicRecording(MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods) {
         this.topicReader =
                 TopicReader.open(config.subscriberProperties(), Map.of("max.poll.records", Integer.toString(AHEAD)));
         this.topic = config.topics().activations();
         this.site = shape.site();
-        this.fromMs = from == null ? Long.MIN_VALUE : from.toEpochMilli();
-        this.toMs = to == null ? Long.MAX_VALUE : to.toEpochMilli();
+        this.periods = List.copyOf(periods);
+        this.read = new long[periods.size()];
+        Instant from = periods.stream()
+                .map(Period::begin)
+                .min(Comparator.naturalOrder())
+                .orElseThrow();
+        Instant to =
+                periods.stream().map(Period::end).max(Comparator.naturalOrder()).orElseThrow();
+        this.fromMs = from.equals(Instant.MIN) ? Long.MIN_VALUE : from.toEpochMilli();
+        this.toMs = to.equals(Instant.MAX) ? Long.MAX_VALUE : to.toEpochMilli();
         this.reader = new RecordReader(Map.of(shape.site(), shape), config.limits());
         this.mask = mask;
     }
@@ -81,21 +93,15 @@ final class TopicRecording implements Closeable {
      * Finds the range.
      *
      * @param mask a record without token ids is refused where it needs them
-     * @param from event time, inclusive; null: from the oldest record there is
-     * @param to event time, exclusive; null: to the newest
+     * @param periods what is read, at least one; what lies between them is passed over
      * @throws UsageException when broker, topic or range is not there
      */
-    static TopicRecording open(
-            MonitorConfig config, SiteShape shape, RowMask mask, @Nullable Instant from, @Nullable Instant to) {
+    static TopicRecording open(MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods) {
         String topic = config.topics().activations();
         if (!Brokers.topics(config.adminProperties()).contains(topic)) {
             throw new UsageException("topic %s does not exist at %s".formatted(topic, config.bootstrapServers()));
         }
-        if (from != null && to != null && !from.isBefore(to)) {
-            throw new UsageException(
-                    "--from = %s, --to = %s: expected a range with a beginning before its end".formatted(from, to));
-        }
-        TopicRecording recording = new TopicRecording(config, shape, mask, from, to);
+        TopicRecording recording = new TopicRecording(config, shape, mask, periods);
         try {
             recording.findRange();
         } catch (RuntimeException notThere) {
@@ -167,6 +173,7 @@ final class TopicRecording implements Closeable {
     void forEach(String task, ActivationStream.RequestReader requestReader) throws IOException {
         leftOut.clear();
         requests = 0;
+        Arrays.fill(read, 0);
         waiting.clear();
         topicReader.end().keySet().forEach(partition -> waiting.put(partition, new ArrayDeque<>()));
         topicReader.rewind();
@@ -186,6 +193,25 @@ final class TopicRecording implements Closeable {
             throw new UsageException("topic %s: no request of site %s in the range; left out: %s; the topic %s"
                     .formatted(topic, site, leftOut.isEmpty() ? "nothing" : leftOut, times()));
         }
+        requireEvery();
+    }
+
+    /** Requires that none of several periods is empty: a window that was named wrongly would go unnoticed. */
+    private void requireEvery() {
+        for (int i = 0; i < read.length; i++) {
+            if (read[i] == 0) {
+                throw new UsageException("topic %s: no request of site %s from %s; left out: %s; the topic %s"
+                        .formatted(
+                                topic, site, text(periods.get(i)), leftOut.isEmpty() ? "nothing" : leftOut, times()));
+            }
+        }
+    }
+
+    private static String text(Period period) {
+        return "%s to %s"
+                .formatted(
+                        period.begin().equals(Instant.MIN) ? "its beginning" : period.begin(),
+                        period.end().equals(Instant.MAX) ? "its end" : period.end());
     }
 
     /** Returns the times that there are records of, of any site. */
@@ -200,7 +226,7 @@ final class TopicRecording implements Closeable {
 
     private void take(ConsumerRecord<byte[], byte[]> record, ActivationStream.RequestReader requestReader)
             throws IOException {
-        if (record.timestamp() < fromMs || record.timestamp() >= toMs) {
+        if (periods.stream().noneMatch(period -> period.holds(record.timestamp()))) {
             leftOut.merge(OUTSIDE_RANGE, 1L, Long::sum);
             return;
         }
@@ -220,6 +246,9 @@ final class TopicRecording implements Closeable {
             }
             requestReader.read(kept.batch());
             requests++;
+            for (int i = 0; i < read.length; i++) {
+                read[i] += periods.get(i).holds(record.timestamp()) ? 1 : 0;
+            }
         } catch (RecordReader.Refused refused) {
             leftOut.merge(refused.deadLetter().reason().label(), 1L, Long::sum);
         }
@@ -271,12 +300,11 @@ final class TopicRecording implements Closeable {
 
     /** Returns what a baseline of it says it was made of. */
     String describe() {
-        return "topic %s, site %s, %s to %s, %s"
+        return "topic %s, site %s, %s, %s"
                 .formatted(
                         topic,
                         site,
-                        fromMs == Long.MIN_VALUE ? "its beginning" : Instant.ofEpochMilli(fromMs),
-                        toMs == Long.MAX_VALUE ? "its end" : Instant.ofEpochMilli(toMs),
+                        periods.stream().map(TopicRecording::text).collect(Collectors.joining(", ")),
                         Amounts.count(requests, "request"));
     }
 

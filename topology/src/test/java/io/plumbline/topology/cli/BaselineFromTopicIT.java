@@ -170,6 +170,40 @@ class BaselineFromTopicIT {
     }
 
     @Test
+    void windowsAreNamedByTheirStartAndWhatLiesBetweenThemIsPassedOver() throws IOException {
+        Path windows = folder.resolve("windows.safetensors");
+        Object[] site = {"--from-topic", "--config", config, "--site", WatchedFolder.SITE, "--from-window", START};
+        List<Object> arguments = new ArrayList<>(Arrays.asList(site));
+        // The second as a report names it, and once more inside a stretch of event time.
+        arguments.addAll(List.of("--from-window", START.plusSeconds(20).toEpochMilli()));
+        arguments.addAll(List.of("--from-window", START.plusSeconds(20) + "/" + START.plusSeconds(40)));
+        Shell topic = baseline(windows, arguments.toArray());
+        assertEquals(0, topic.exitCode(), topic.err());
+        assertTrue(topic.out().contains("left out as outside_range: 20 records\n"), topic.out());
+        Baseline read = Baseline.read(windows);
+        assertEquals(30L * WatchedFolder.ROWS, read.rowCount());
+        Provenance provenance = read.provenance();
+        assertNotNull(provenance);
+        assertEquals(
+                "topic activations, site layer.a, 2026-01-01T00:00:00Z to 2026-01-01T00:00:10Z,"
+                        + " 2026-01-01T00:00:20Z to 2026-01-01T00:00:30Z,"
+                        + " 2026-01-01T00:00:20Z to 2026-01-01T00:00:40Z, 30 requests",
+                provenance.source());
+        assertRefused(
+                "no request of site layer.a from 2026-01-01T01:00:00Z to 2026-01-01T01:00:10Z; left out: ",
+                "--from-window",
+                START,
+                "--from-window",
+                START.plusSeconds(3_600));
+        assertRefused(
+                "no window begins there, but one at 2026-01-01T00:00:00Z and one at 2026-01-01T00:00:10Z",
+                "--from-window",
+                START.plusSeconds(3));
+        assertRefused("expected an instant such as", "--from-window", "yesterday");
+        assertRefused("expected either --from-window or --from and --to", "--from-window", START, "--from", "7d");
+    }
+
+    @Test
     void rangesThatAreNotThereAreRefusedInASentence() throws Exception {
         assertRefused(
                 "no request of site layer.a in the range; left out: nothing; the topic begins at 20", "--from", "1m");
