@@ -74,7 +74,7 @@ public final class TargetsFolder {
     public static String yaml(String bootstrapServers, String adaptation) {
         return """
                 application_id: targets
-                kafka: {bootstrap.servers: "%s"}
+                kafka: {bootstrap.servers: "%s", monitor.commit.interval.ms: 500}
                 window: {%s, minimum_rows: 64}
                 sample: {rows: 512}
                 state: {store: memory, directory: state}

@@ -89,7 +89,7 @@ public final class WatchedFolder {
         built.write(folder.resolve("baseline.safetensors"));
         StringBuilder yaml = new StringBuilder("""
                 application_id: small
-                kafka: {bootstrap.servers: "%s"}
+                kafka: {bootstrap.servers: "%s", monitor.commit.interval.ms: 500}
                 window: {%s, minimum_rows: 64}
                 sample: {rows: 512}
                 state: {store: memory, directory: state}

@@ -14,7 +14,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -153,11 +152,7 @@ class DeadLetterReplayIT {
     }
 
     private static MonitorConfig config(String... sites) throws Exception {
-        WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers(), WatchedFolder.WINDOW, "", sites);
-        Path file = folder.resolve("site").resolve(WatchedFolder.FILE);
-        Files.writeString(
-                file, Files.readString(file).replace("kafka: {", "kafka: {monitor.commit.interval.ms: 500, "));
-        return MonitorConfig.load(file);
+        return WatchedFolder.create(folder.resolve("site"), broker.bootstrapServers(), WatchedFolder.WINDOW, "", sites);
     }
 
     private static Shell replay(Object... rest) {

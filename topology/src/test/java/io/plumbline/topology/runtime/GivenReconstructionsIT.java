@@ -41,7 +41,7 @@ class GivenReconstructionsIT {
                     folder.resolve("baseline.safetensors"));
             MonitorConfig config = MonitorConfig.parse("""
                     application_id: given
-                    kafka: {bootstrap.servers: "%s"}
+                    kafka: {bootstrap.servers: "%s", monitor.commit.interval.ms: 500}
                     window: {size: 10s, advance: 10s, grace: 0s, idle_close: off, minimum_rows: 8}
                     state: {store: memory, directory: state}
                     http: {port: 0}

@@ -31,7 +31,7 @@ class LeftOutOutputsIT {
     /** A lost thread keeps its tasks until its session is over, and its transaction until that has timed out. */
     private static final String SHORT_TIMES =
             "monitor.main.consumer.session.timeout.ms: 2000, monitor.main.consumer.heartbeat.interval.ms: 500, "
-                    + "monitor.producer.transaction.timeout.ms: 5000, monitor.commit.interval.ms: 500, ";
+                    + "monitor.producer.transaction.timeout.ms: 5000, ";
 
     @TempDir
     private Path folder;

@@ -170,7 +170,7 @@ class SpreadSiteIT {
                         "size: 2s, advance: 1s, grace: 0s, idle_close: off, minimum_rows: 16",
                         SAMPLE,
                         "memory",
-                        "commit.interval.ms: 1000, main.consumer.max.poll.records: 40")
+                        "commit.interval.ms: 300, main.consumer.max.poll.records: 40")
                 .of(List.of("hot", "site-1", "site-2", "site-3"), 4, folder);
     }
 
