@@ -49,11 +49,6 @@ class KilledMonitorIT {
     }
 
     @Test
-    void tasksOnTheMoveLoseNothing() throws Exception {
-        scenarios.whileRebalancing(MonitorSetup.of("rocksdb", "wiped", 1, "streams"));
-    }
-
-    @Test
     void aStandbyTakesOverWithLittleToRead() throws Exception {
         scenarios.standbyPromoted(MonitorSetup.of("memory", "wiped", 2, "classic"));
     }
