@@ -36,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _follow_command(commands)
     _bridge_command(commands)
     _convert_command(commands)
+    _cache_command(commands)
     _worker_command(commands)
     options = parser.parse_args(arguments)
     code: int = options.run(options)
@@ -234,6 +235,38 @@ def _convert(options: argparse.Namespace) -> int:
         print(convert(options.source, options.out, kind=options.kind, **facts))
     except (ValueError, OSError) as error:
         raise SystemExit(str(error)) from None
+    return 0
+
+
+def _cache_command(commands: Any) -> None:
+    parser = _command(
+        commands,
+        "saelens-cache",
+        _cache,
+        "Turns dumps into SAELens' cache of activations, to train on. Needs datasets.",
+        "From a group of new traffic:\n"
+        "  plumbline export-training ... --group 1 --out group-1.safetensors\n"
+        "  plumbline-sae saelens-cache group-1.safetensors --out cache/ --hook-name blocks.5.hook_resid_post \\\n"
+        "      --context-size 128\n"
+        "Ends of requests that fill no context are left out and counted; --context-size 1 keeps every row.",
+    )
+    parser.add_argument("dumps", nargs="+", metavar="DUMP", help="files of recorded requests")
+    parser.add_argument("--out", required=True, metavar="FOLDER", help="to write; must not exist")
+    parser.add_argument("--hook-name", required=True, help="hook_name of the SAE to be trained")
+    parser.add_argument("--context-size", required=True, type=int, metavar="TOKENS", help="its context_size")
+    parser.add_argument("--dtype", choices=("float32", "float16"), default="float32", help="default: %(default)s")
+
+
+def _cache(options: argparse.Namespace) -> int:
+    try:
+        from .caches import saelens_cache
+    except ImportError as error:
+        raise SystemExit(f"saelens-cache needs datasets ({error}): pip install 'plumbline-sae[saelens]'") from None
+    try:
+        cached = saelens_cache(options.dumps, options.out, options.hook_name, options.context_size, dtype=options.dtype)
+    except (ValueError, OSError) as error:
+        raise SystemExit(str(error)) from None
+    print(f"{options.out}: {cached.contexts} contexts; {cached.rows_left_out} rows at ends of requests left out")
     return 0
 
 

@@ -57,6 +57,16 @@ public final class RecordedWindow {
         // Two requests of equal contents are two.
         long hash = RowSample.hash(RequestSample.hash(request), number);
         sampled.add(hash, targets, reconstructions);
+        total(request, hash, number);
+    }
+
+    /** Adds the next request without its reconstruction: for its total alone. */
+    public void add(ActivationBatch request) {
+        int number = requests++;
+        total(request, RowSample.hash(RequestSample.hash(request), number), number);
+    }
+
+    private void total(ActivationBatch request, long hash, int number) {
         if (model != null && totals != null) {
             double[] sum = new double[model.projection().components()];
             model.projection().add(request.targetRows(), sum);

@@ -53,6 +53,7 @@ record ListedGroups(
     /**
      * A group as it is printed.
      *
+     * @param number from 1, by which {@code plumbline export-training} finds it
      * @param kind {@code new}, {@code known}, or {@code unknown} where the baseline does not keep its own groups
      * @param shareInBaseline null but of a known one
      * @param moreActive how many features are active more often than on the baseline's rows
@@ -60,6 +61,7 @@ record ListedGroups(
      * @param activityUndefined why no features are listed; null where they were compared
      */
     record Group(
+            int number,
             int requests,
             double shareOfRequests,
             double evidence,
@@ -81,12 +83,11 @@ record ListedGroups(
             return new ListedGroups(RequestModel.MISSING, 0, 0, List.of(), Map.of());
         }
         UnusualRequests pool = UnusualRequests.of(model.groupSpace()).add(totals.totals());
-        List<TrafficGroup> found =
-                TrafficGroup.of(pool, normal.groups()).stream().limit(MOST).toList();
+        List<TrafficGroup> found = found(pool, normal);
         List<ActivityChanges> activity = activity(options.comparison(normal), trained, stream, found);
         List<Group> groups = new ArrayList<>();
         for (int i = 0; i < found.size(); i++) {
-            groups.add(group(found.get(i), activity.get(i)));
+            groups.add(group(i + 1, found.get(i), activity.get(i)));
         }
         return new ListedGroups(
                 null,
@@ -101,12 +102,18 @@ record ListedGroups(
                         : Map.of());
     }
 
-    private static Group group(TrafficGroup group, ActivityChanges activity) {
+    /** Returns the groups of a pool in the order in which they are listed. */
+    static List<TrafficGroup> found(UnusualRequests pool, Baseline normal) {
+        return TrafficGroup.of(pool, normal.groups()).stream().limit(MOST).toList();
+    }
+
+    private static Group group(int number, TrafficGroup group, ActivityChanges activity) {
         List<ActivityChange> more = activity.features().stream()
                 .filter(change -> change.direction().equals(ActivityChange.MORE_ACTIVE))
                 .toList();
         Familiarity familiarity = group.familiarity();
         return new Group(
+                number,
                 group.size(),
                 group.share(),
                 group.evidence(),
@@ -185,7 +192,8 @@ record ListedGroups(
         out.println();
         out.println(String.format(
                 Locale.ROOT,
-                "%s, %.1f %% of all; %s",
+                "group %d: %s, %.1f %% of all; %s",
+                group.number(),
                 Amounts.count(group.requests(), "request"),
                 100.0 * group.shareOfRequests(),
                 kind(group)));

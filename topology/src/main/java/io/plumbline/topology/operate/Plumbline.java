@@ -8,6 +8,7 @@ import io.plumbline.topology.cli.ConfigCommand;
 import io.plumbline.topology.cli.EncodeCommand;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerCommand;
+import io.plumbline.topology.cli.ExportTrainingCommand;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Version;
 import java.io.PrintWriter;
@@ -47,6 +48,7 @@ import picocli.CommandLine.ScopeType;
             AdaptCommand.class,
             ExplainerCommand.class,
             EncodeCommand.class,
+            ExportTrainingCommand.class,
             RunCommand.class,
             ReplayCommand.class,
             DecodersCommand.class,

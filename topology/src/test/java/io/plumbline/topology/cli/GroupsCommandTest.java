@@ -24,6 +24,7 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.IntStream;
@@ -231,6 +232,49 @@ class GroupsCommandTest {
                 .addLongs("request_offsets", offsets)
                 .writeTo(file);
         return file;
+    }
+
+    @Test
+    void theRequestsOfAGroupAreWrittenWholeForTraining() throws IOException {
+        Path window = dump("to-export", english.subList(0, 54), german.subList(10, 16));
+        Path out = folder.resolve("group-1.safetensors");
+        Shell written = export(window, 1, out);
+        assertEquals(0, written.exitCode(), written.err());
+        int exported = 0;
+        try (ActivationFile file = ActivationFile.open(out)) {
+            for (int i = 0; i < file.requests(); i++) {
+                double[] rows = file.request(i).activations().values();
+                assertTrue(
+                        german.stream().anyMatch(request -> Arrays.equals(request.values(), rows)),
+                        "request " + i + " is no request of German");
+                exported++;
+            }
+        }
+        assertTrue(exported >= 5, "requests: " + exported);
+        assertTrue(
+                assess("baseline.safetensors", window, "--groups").contains("group 1: " + exported + " requests"),
+                "the number and size that assess lists");
+        Shell again = export(window, 1, out);
+        assertEquals(2, again.exitCode());
+        assertTrue(again.err().contains("exists"), again.err());
+        Shell none = export(window, 2, folder.resolve("none.safetensors"));
+        assertEquals(2, none.exitCode());
+        assertTrue(none.err().contains("--group = 2: these dumps have 1 group;"), none.err());
+    }
+
+    private static Shell export(Path window, int group, Path out) {
+        return Shell.run(
+                "export-training",
+                "--explainer",
+                folder,
+                "--baseline",
+                folder.resolve("baseline.safetensors"),
+                "--activations",
+                window,
+                "--group",
+                group,
+                "--out",
+                out);
     }
 
     private static String assess(String baseline, Path window, Object... more) {

@@ -1,0 +1,177 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.RecordedWindow;
+import io.plumbline.baseline.RequestModel;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.groups.TrafficGroup;
+import io.plumbline.groups.UnusualRequest;
+import io.plumbline.groups.UnusualRequests;
+import io.plumbline.judgement.Amounts;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowMask;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.requests.RequestTotals;
+import io.plumbline.wire.DType;
+import io.plumbline.wire.SafetensorsWriter;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Runs {@code plumbline export-training}: the requests of a group of new traffic, for whoever retrains. */
+@Command(
+        name = "export-training",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Writes the requests of a group of new traffic as one dump, to train an explainer on.",
+            "",
+            "The group's number is the one that `plumbline assess --groups` gives it for the same dumps and baseline. "
+                    + "Requests are whole, but for rows that the baseline was made without. "
+                    + "`plumbline-sae saelens-cache` of the Python package turns the dump into SAELens' cache.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  plumbline assess --explainer sae/ --baseline baseline.safetensors \\",
+            "      --activations today.safetensors --groups",
+            "  plumbline export-training --explainer sae/ --baseline baseline.safetensors \\",
+            "      --activations today.safetensors --group 1 --out group-1.safetensors"
+        })
+public final class ExportTrainingCommand implements Callable<Integer> {
+
+    @Option(
+            names = "--explainer",
+            required = true,
+            paramLabel = "PATH",
+            description = "Folder or file of the explainer.")
+    Path explainer;
+
+    @Mixin
+    ExplainerFacts facts;
+
+    @Option(
+            names = "--baseline",
+            required = true,
+            paramLabel = "FILE",
+            description = "File written by `plumbline baseline`.")
+    Path baseline;
+
+    @Option(
+            names = "--activations",
+            required = true,
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Dumps; several are one stream.")
+    List<Path> activations;
+
+    @Option(names = "--group", required = true, paramLabel = "N", description = "The group's number, from 1.")
+    int group;
+
+    @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write; must not exist.")
+    Path out;
+
+    @Option(names = "--dtype", defaultValue = "f32", description = "f32 or f64, of what is written. Default: f32.")
+    AdaptCommand.OutputType dtype;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    boolean json;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        Options.requireNew("--out", out, "file");
+        Explainer trained = Options.explainer(explainer, facts.options());
+        Baseline normal = Options.baseline(baseline, trained);
+        RowMask mask = normal.masking().mask();
+        TrafficGroup found = found(trained, normal, mask);
+        Set<String> members =
+                found.members().stream().map(UnusualRequest::label).collect(Collectors.toUnmodifiableSet());
+        List<ActivationBatch> requests = requests(mask, members);
+        dump(requests).writeTo(out);
+        new Answer()
+                .put("requests", requests.size())
+                .put("rows", requests.stream().mapToInt(ActivationBatch::rows).sum())
+                .put("out", out.toString())
+                .print(spec.commandLine().getOut(), json);
+        return ExitCodes.FINE;
+    }
+
+    private TrafficGroup found(Explainer trained, Baseline normal, RowMask mask) throws IOException {
+        RequestModel model = normal.requests();
+        if (model == null) {
+            throw new UsageException("%s: %s".formatted(baseline, RequestModel.MISSING));
+        }
+        RecordedWindow window = new RecordedWindow(normal);
+        try (ActivationStream stream = ActivationStream.open(activations, trained, mask)) {
+            stream.forEach("grouping", window::add);
+        }
+        RequestTotals totals = Objects.requireNonNull(window.totals());
+        List<TrafficGroup> groups =
+                ListedGroups.found(UnusualRequests.of(model.groupSpace()).add(totals.totals()), normal);
+        if (group < 1 || group > groups.size()) {
+            throw new UsageException("--group = %d: these dumps have %s; `plumbline assess --groups` lists them"
+                    .formatted(group, Amounts.count(groups.size(), "group")));
+        }
+        return groups.get(group - 1);
+    }
+
+    /** Returns the requests as they came: a decoder's own space is no matter for training another one. */
+    private List<ActivationBatch> requests(RowMask mask, Set<String> members) throws IOException {
+        List<ActivationBatch> requests = new ArrayList<>();
+        int[] number = {0};
+        try (ActivationStream stream = ActivationStream.open(activations)) {
+            stream.forEach("writing", request -> {
+                ActivationBatch kept = mask.apply(request).rows();
+                // Requests without a remaining row have no number, as where they were grouped.
+                if (kept != null && members.contains(Integer.toString(number[0]++))) {
+                    requests.add(kept);
+                }
+            });
+        }
+        return requests;
+    }
+
+    private SafetensorsWriter dump(List<ActivationBatch> requests) {
+        DType type = dtype == AdaptCommand.OutputType.F64 ? DType.F64 : DType.F32;
+        ActivationBatch first = requests.get(0);
+        long[] offsets = new long[requests.size() + 1];
+        for (int i = 0; i < requests.size(); i++) {
+            offsets[i + 1] = offsets[i] + requests.get(i).rows();
+        }
+        SafetensorsWriter writer = SafetensorsWriter.create()
+                .add(
+                        "activations",
+                        type,
+                        Stacked.of(
+                                requests,
+                                ActivationBatch::activations,
+                                first.activations().columns()))
+                .addLongs("request_offsets", offsets);
+        Matrix targets = first.targets();
+        if (targets != null) {
+            writer.add("targets", type, Stacked.of(requests, ActivationBatch::targetRows, targets.columns()));
+        }
+        if (requests.stream().allMatch(request -> request.tokenIds() != null)) {
+            writer.addLongs(
+                    "token_ids",
+                    requests.stream()
+                            .flatMapToLong(request -> Arrays.stream(Objects.requireNonNull(request.tokenIds())))
+                            .toArray());
+        }
+        return writer;
+    }
+}
