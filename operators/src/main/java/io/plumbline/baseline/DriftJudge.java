@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongFunction;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -188,7 +189,7 @@ public final class DriftJudge {
         for (String statistic : statistics) {
             Levels known = levels.get(statistic);
             if (groupLevels != null && isNewGroup(statistic)) {
-                readings.add(byGroups(groupLevels, window));
+                readings.add(byRequests(Statistic.NEW_GROUP, Statistic.REQUESTS_IN_GROUPS, groupLevels::level, window));
             } else if (known == null) {
                 String reason = "no clean window of rank %d has %s: it is left out, the others decide"
                         .formatted(window.rank(), statistic);
@@ -201,7 +202,8 @@ public final class DriftJudge {
             }
         }
         if (requestLevels != null && readings.stream().anyMatch(DriftJudge::lacksPromise)) {
-            readings.add(byRequests(requestLevels, window));
+            readings.add(byRequests(
+                    Statistic.REQUEST_EVIDENCE_BY_RANKS, Statistic.REQUESTS_IN_EVIDENCE, requestLevels::level, window));
         }
         return threshold.isCalibrated() && isMute(readings, window) ? undecided(readings, window) : readings;
     }
@@ -216,37 +218,30 @@ public final class DriftJudge {
         return statistic.equals(Statistic.NEW_GROUP.label());
     }
 
-    private static Reading byGroups(GroupLevels levels, GapAssessment window) {
-        String statistic = Statistic.NEW_GROUP.label();
-        OptionalDouble value = window.value(Statistic.NEW_GROUP);
-        OptionalDouble requests = window.value(Statistic.REQUESTS_IN_GROUPS);
+    /**
+     * Returns the reading of a statistic whose level comes from the baseline's requests; left out where the window
+     * lacks it, or there is no such level.
+     *
+     * @param counted how many of the window's requests it is of
+     */
+    private static Reading byRequests(
+            Statistic of, Statistic counted, LongFunction<Level> levels, GapAssessment window) {
+        String statistic = of.label();
+        OptionalDouble value = window.value(of);
+        OptionalDouble requests = window.value(counted);
         if (value.isEmpty() || requests.isEmpty()) {
             return leftOut(statistic, window, undefined(statistic, window) + "; it is left out of this window");
         }
-        return judged(statistic, value.getAsDouble(), levels.level(Math.round(requests.getAsDouble())), window);
-    }
-
-    /** Returns the reading by a level from the baseline's requests; one that there is none for is left out. */
-    private static Reading judged(String statistic, double value, Level level, GapAssessment window) {
+        Level level = levels.apply(Math.round(requests.getAsDouble()));
         return level instanceof Level.Unknown unknown
                 ? leftOut(statistic, window, unknown.reason() + "; it is left out of this window")
-                : new Reading(statistic, value, null, level, level, null, false);
+                : new Reading(statistic, value.getAsDouble(), null, level, level, null, false);
     }
 
     /** Returns whether the clean windows behind a level do not keep what was asked for. */
     private static boolean lacksPromise(Reading reading) {
         Basis basis = reading.basis();
         return !reading.leftOut() && (basis == null || !basis.isKept());
-    }
-
-    private static Reading byRequests(RequestLevels levels, GapAssessment window) {
-        String statistic = Statistic.REQUEST_EVIDENCE_BY_RANKS.label();
-        OptionalDouble value = window.value(Statistic.REQUEST_EVIDENCE_BY_RANKS);
-        OptionalDouble requests = window.value(Statistic.REQUESTS_IN_EVIDENCE);
-        if (value.isEmpty() || requests.isEmpty()) {
-            return leftOut(statistic, window, undefined(statistic, window) + "; it is left out of this window");
-        }
-        return judged(statistic, value.getAsDouble(), levels.level(Math.round(requests.getAsDouble())), window);
     }
 
     /**

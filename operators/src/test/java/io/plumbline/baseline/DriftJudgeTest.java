@@ -406,13 +406,18 @@ class DriftJudgeTest {
     }
 
     private static DriftJudge promising(int cleanWindows) {
+        return promising(cleanWindows, "request_evidence", List.of("request_evidence"));
+    }
+
+    /** Returns a judge that promises one alarm in 30 days, with clean windows of one of its statistics. */
+    private static DriftJudge promising(int cleanWindows, String calibrated, List<String> statistics) {
         double[] values =
                 IntStream.range(0, cleanWindows).mapToDouble(i -> 1.0 + i / 1e4).toArray();
         Threshold promise = new Threshold.FalseAlarms(
                 AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, Duration.ofMinutes(1)));
         return new DriftJudge(
-                ofRequests(List.of(new NullSample(RANK, 10, Map.of("request_evidence", values)))),
-                List.of("request_evidence"),
+                ofRequests(List.of(new NullSample(RANK, 10, Map.of(calibrated, values)))),
+                statistics,
                 promise,
                 promise,
                 DriftPolicy.immediate(),
@@ -463,17 +468,7 @@ class DriftJudgeTest {
     }
 
     private static DriftJudge withGroups(int cleanWindows) {
-        double[] values =
-                IntStream.range(0, cleanWindows).mapToDouble(i -> 1.0 + i / 1e4).toArray();
-        Threshold promise = new Threshold.FalseAlarms(
-                AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, Duration.ofMinutes(1)));
-        return new DriftJudge(
-                ofRequests(List.of(new NullSample(RANK, 10, Map.of("faithfulness_gap", values)))),
-                List.of("faithfulness_gap", "new_group"),
-                promise,
-                promise,
-                DriftPolicy.immediate(),
-                1);
+        return promising(cleanWindows, "faithfulness_gap", List.of("faithfulness_gap", "new_group"));
     }
 
     private static GapAssessment grouped(double newGroup) {
