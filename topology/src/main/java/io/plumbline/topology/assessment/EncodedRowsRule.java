@@ -12,6 +12,7 @@ import io.plumbline.moments.SampledRow;
 import io.plumbline.topology.windows.ClosedWindow;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -72,7 +73,10 @@ final class EncodedRowsRule {
                                 .formatted(
                                         name,
                                         reason(settings.explained().encodedRows(), baseline.encodedRows()),
-                                        String.join(", ", DriftJudge.TRIGGERS_WITHOUT_CODES)))
+                                        Stream.concat(
+                                                        DriftJudge.TRIGGERS_WITHOUT_CODES.stream(),
+                                                        Stream.of(Statistic.NEW_GROUP.label()))
+                                                .collect(Collectors.joining(", "))))
                         .orElse(null);
     }
 

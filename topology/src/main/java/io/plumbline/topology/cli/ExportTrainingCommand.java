@@ -8,8 +8,6 @@ import io.plumbline.groups.TrafficGroup;
 import io.plumbline.groups.UnusualRequest;
 import io.plumbline.groups.UnusualRequests;
 import io.plumbline.judgement.Amounts;
-import io.plumbline.linalg.Matrix;
-import io.plumbline.moments.RowMask;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.requests.RequestTotals;
 import io.plumbline.wire.DType;
@@ -96,12 +94,13 @@ public final class ExportTrainingCommand implements Callable<Integer> {
         Options.requireNew("--out", out, "file");
         Explainer trained = Options.explainer(explainer, facts.options());
         Baseline normal = Options.baseline(baseline, trained);
-        RowMask mask = normal.masking().mask();
-        TrafficGroup found = found(trained, normal, mask);
-        Set<String> members =
-                found.members().stream().map(UnusualRequest::label).collect(Collectors.toUnmodifiableSet());
-        List<ActivationBatch> requests = requests(mask, members);
-        dump(requests).writeTo(out);
+        List<ActivationBatch> requests;
+        // One stream for both readings: requests are counted, and rows masked, alike.
+        try (ActivationStream stream =
+                ActivationStream.open(activations, trained, normal.masking().mask())) {
+            requests = requests(stream, found(stream, normal));
+        }
+        dump(requests, trained).writeTo(out);
         new Answer()
                 .put("requests", requests.size())
                 .put("rows", requests.stream().mapToInt(ActivationBatch::rows).sum())
@@ -110,15 +109,13 @@ public final class ExportTrainingCommand implements Callable<Integer> {
         return ExitCodes.FINE;
     }
 
-    private TrafficGroup found(Explainer trained, Baseline normal, RowMask mask) throws IOException {
+    private TrafficGroup found(ActivationStream stream, Baseline normal) throws IOException {
         RequestModel model = normal.requests();
         if (model == null) {
             throw new UsageException("%s: %s".formatted(baseline, RequestModel.MISSING));
         }
         RecordedWindow window = new RecordedWindow(normal);
-        try (ActivationStream stream = ActivationStream.open(activations, trained, mask)) {
-            stream.forEach("grouping", window::add);
-        }
+        stream.forEach("grouping", window::add);
         RequestTotals totals = Objects.requireNonNull(window.totals());
         List<TrafficGroup> groups =
                 ListedGroups.found(UnusualRequests.of(model.groupSpace()).add(totals.totals()), normal);
@@ -129,23 +126,20 @@ public final class ExportTrainingCommand implements Callable<Integer> {
         return groups.get(group - 1);
     }
 
-    /** Returns the requests as they came: a decoder's own space is no matter for training another one. */
-    private List<ActivationBatch> requests(RowMask mask, Set<String> members) throws IOException {
+    private static List<ActivationBatch> requests(ActivationStream stream, TrafficGroup group) throws IOException {
+        Set<String> members =
+                group.members().stream().map(UnusualRequest::label).collect(Collectors.toUnmodifiableSet());
         List<ActivationBatch> requests = new ArrayList<>();
         int[] number = {0};
-        try (ActivationStream stream = ActivationStream.open(activations)) {
-            stream.forEach("writing", request -> {
-                ActivationBatch kept = mask.apply(request).rows();
-                // Requests without a remaining row have no number, as where they were grouped.
-                if (kept != null && members.contains(Integer.toString(number[0]++))) {
-                    requests.add(kept);
-                }
-            });
-        }
+        stream.forEach("writing", request -> {
+            if (members.contains(Integer.toString(number[0]++))) {
+                requests.add(request);
+            }
+        });
         return requests;
     }
 
-    private SafetensorsWriter dump(List<ActivationBatch> requests) {
+    private SafetensorsWriter dump(List<ActivationBatch> requests, Explainer trained) {
         DType type = dtype == AdaptCommand.OutputType.F64 ? DType.F64 : DType.F32;
         ActivationBatch first = requests.get(0);
         long[] offsets = new long[requests.size() + 1];
@@ -161,9 +155,15 @@ public final class ExportTrainingCommand implements Callable<Integer> {
                                 ActivationBatch::activations,
                                 first.activations().columns()))
                 .addLongs("request_offsets", offsets);
-        Matrix targets = first.targets();
-        if (targets != null) {
-            writer.add("targets", type, Stacked.of(requests, ActivationBatch::targetRows, targets.columns()));
+        if (trained.isTranscoder()) {
+            // As they came: the space of this decoder is no matter for training another one.
+            writer.add(
+                    "targets",
+                    type,
+                    Stacked.of(
+                            requests,
+                            batch -> trained.space().targets(batch.activations(), batch.targetRows()),
+                            trained.targetWidth()));
         }
         if (requests.stream().allMatch(request -> request.tokenIds() != null)) {
             writer.addLongs(

@@ -14,6 +14,7 @@ import io.plumbline.groups.TrafficGroup;
 import io.plumbline.groups.UnusualRequest;
 import io.plumbline.groups.UnusualRequests;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskRules;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.records.ActivationFile;
 import io.plumbline.requests.RequestTotal;
@@ -262,13 +263,54 @@ class GroupsCommandTest {
         assertTrue(none.err().contains("--group = 2: these dumps have 1 group;"), none.err());
     }
 
+    @Test
+    void rowsThatTheBaselineWasMadeWithoutAreNotWritten() throws IOException {
+        BaselineBuilder builder =
+                BaselineBuilder.of(Formats.read(folder), List.of(32), List.of(), new MaskRules(List.of(), 10.0));
+        List<ActivationBatch> clean = english.subList(0, 60).stream()
+                .map(rows -> new ActivationBatch(rows, null, null))
+                .toList();
+        clean.forEach(builder::addNorms);
+        clean.forEach(builder::add);
+        builder.build().write(folder.resolve("capped.safetensors"));
+        List<Matrix> longFirst = german.subList(10, 16).stream()
+                .map(request -> {
+                    Matrix rows = request.copy();
+                    IntStream.range(0, rows.columns())
+                            .forEach(column -> rows.set(0, column, 1_000.0 * rows.get(0, column)));
+                    return rows;
+                })
+                .toList();
+        Path window = dump("long-first-rows", english.subList(0, 54), longFirst);
+        Path out = folder.resolve("capped-group.safetensors");
+        Shell written = export("capped.safetensors", window, 1, out);
+        assertEquals(0, written.exitCode(), written.err());
+        try (ActivationFile file = ActivationFile.open(out)) {
+            assertTrue(file.requests() >= 5, "requests: " + file.requests());
+            for (int i = 0; i < file.requests(); i++) {
+                double[] rows = file.request(i).activations().values();
+                assertTrue(
+                        german.stream()
+                                .anyMatch(request -> Arrays.equals(
+                                        Arrays.copyOfRange(
+                                                request.values(), request.columns(), request.values().length),
+                                        rows)),
+                        "request " + i + " is not German without its first row");
+            }
+        }
+    }
+
     private static Shell export(Path window, int group, Path out) {
+        return export("baseline.safetensors", window, group, out);
+    }
+
+    private static Shell export(String baseline, Path window, int group, Path out) {
         return Shell.run(
                 "export-training",
                 "--explainer",
                 folder,
                 "--baseline",
-                folder.resolve("baseline.safetensors"),
+                folder.resolve(baseline),
                 "--activations",
                 window,
                 "--group",
