@@ -9,14 +9,17 @@
 {{- $names := dict "activations" "activations" "moments" "plumbline-moments" "window_reports" "window-reports" -}}
 {{- $names = merge $names (dict "adaptation_requests" "adaptation-requests" "adaptation_reports" "adaptation-reports") -}}
 {{- $names = merge $names (dict "decoders" "decoders" "dead_letters" "dead-letters") -}}
+{{- if .config.models }}{{ $names = set $names "model_windows" "plumbline-model-windows" }}{{ end -}}
 {{- $topics := merge (deepCopy (.config.topics | default dict)) $names -}}
 {{- $application := .config.application_id | default "plumbline" -}}
 {{- $stores := dict "monitor" (list "activations-read" "decisions" "moments-read" "panes" "windows") -}}
+{{- if .config.models }}{{ $stores = set $stores "monitor" (concat $stores.monitor (list "model-windows-read" "models") | sortAlpha) }}{{ end -}}
 {{- $stores = merge $stores (dict "adapter" (list "adaptation-requests-read" "decoder-versions" "request-parts" "row-pools" "swaps")) -}}
 {{- if eq .role "monitor" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.activations "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.moments "operations" "Read, Write") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.window_reports "operations" "Write") }}
+{{- if .config.models }}{{ include "plumbline.acl" (dict "type" "topic" "name" $topics.model_windows "operations" "Read, Write") }}{{ end }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_requests "operations" "Write") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.dead_letters "operations" "Write, DescribeConfigs") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}

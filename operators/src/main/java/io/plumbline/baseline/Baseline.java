@@ -90,40 +90,57 @@ public record Baseline(
 
     /** Returns this baseline with another account of where it comes from. */
     public Baseline with(Provenance other) {
-        return new Baseline(
-                explainerSha256,
-                moment,
-                reconstructionMoment,
-                reconstructionFvu,
-                grouping,
-                samples,
-                masking,
-                rows,
-                encodedRows,
-                requests,
-                groups,
-                activity,
-                wholeRequests,
-                other);
+        return with(samples, wholeRequests, other);
     }
 
     /** Returns this baseline with other whole requests. */
     public Baseline keepingWhole(List<byte[]> other) {
+        return with(samples, other, provenance);
+    }
+
+    /**
+     * Returns this baseline for a site that is judged as one with others of its model: its clean windows of a rank, as
+     * far as the others have them too, with what decides at the others. Each statistic so has a level at which a clean
+     * window is above in any of them, at any site, as seldom as one statistic by itself would be.
+     *
+     * @param rank that the site is watched at
+     * @throws IllegalArgumentException when there is no window that all of them have, with what to do about it
+     */
+    public Baseline judgedWith(int rank, List<NullSample.OtherSite> others) {
+        List<NullSample> together = samplesOf(rank).stream()
+                .flatMap(sample -> sample.with(others).stream())
+                .toList();
+        if (together.isEmpty()) {
+            throw new IllegalArgumentException(
+                    ("its baseline has no clean window of rank %d that the others have, too: make the baselines of all "
+                                    + "sites from the same requests in the same order, by `plumbline baseline --model`")
+                            .formatted(rank));
+        }
+        return with(together, wholeRequests, provenance);
+    }
+
+    /** Returns how many sites are judged as one with this one, itself among them. */
+    int sitesTogether() {
+        return samples.stream().mapToInt(NullSample::sites).max().orElse(1);
+    }
+
+    private Baseline with(
+            List<NullSample> otherSamples, List<byte[]> otherWholeRequests, @Nullable Provenance otherProvenance) {
         return new Baseline(
                 explainerSha256,
                 moment,
                 reconstructionMoment,
                 reconstructionFvu,
                 grouping,
-                samples,
+                otherSamples,
                 masking,
                 rows,
                 encodedRows,
                 requests,
                 groups,
                 activity,
-                other,
-                provenance);
+                otherWholeRequests,
+                otherProvenance);
     }
 
     /** Returns how many rows the moments are of; {@link #rows} are the few of them that were kept. */

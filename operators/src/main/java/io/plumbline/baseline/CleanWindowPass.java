@@ -6,6 +6,7 @@ import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SecondMoment;
@@ -15,6 +16,7 @@ import io.plumbline.requests.RequestSample;
 import io.plumbline.requests.RequestTotal;
 import io.plumbline.requests.RequestTotals;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
@@ -26,9 +28,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The second pass of a {@link BaselineBuilder}: cuts clean windows out of whole requests and keeps their statistics.
  *
- * <p>For every size asked for, requests are collected until a window has at least that many rows; it is then assessed
- * against the baseline without it, in second moment and reconstructions, its requests scored by a model they had no
- * part in, and forgotten. The unfinished last one is no clean window.
+ * <p>For every size asked for, requests are collected until at least that many rows came, too long ones counted, so
+ * that all sites of a recording have the same windows; a window is then assessed against the baseline without it, in
+ * second moment and reconstructions, its requests scored by a model they had no part in, and forgotten. The unfinished
+ * last one is no clean window.
  *
  * <p>Full windows wait until there are some for each core, and are then assessed beside each other: a product of narrow
  * matrices is too small to be shared. They are kept in the order in which they became full, so that the file is the
@@ -42,19 +45,40 @@ import org.jspecify.annotations.Nullable;
 public final class CleanWindowPass {
 
     /** A window that is being filled. */
-    private record Window(
-            RequestSums sums, SampledReconstruction sampled, List<RequestScore> requests, List<Integer> places) {
+    private static final class Window {
+        private final RequestSums sums;
+        private final SampledReconstruction sampled;
+        private final List<RequestScore> requests = new ArrayList<>();
+        private final List<Integer> places = new ArrayList<>();
+        private long came;
+        private long identity;
+
         Window(int dimension, int encodedRows) {
-            this(
-                    new RequestSums(dimension),
-                    SampledReconstruction.ofCapacity(encodedRows),
-                    new ArrayList<>(),
-                    new ArrayList<>());
+            sums = new RequestSums(dimension);
+            sampled = SampledReconstruction.ofCapacity(encodedRows);
+        }
+
+        /** Counts what is the same at every site of a recording: which rows are too long is not. */
+        void count(int place, ActivationBatch batch, MaskedRows masked) {
+            came += batch.rows() - masked.byToken();
+            long request = RowSample.hash(RowSample.hash(place, batch.rows()), Arrays.hashCode(batch.tokenIds()));
+            identity = RowSample.hash(identity ^ request, place);
+        }
+
+        boolean isFull(int size) {
+            return came >= size && sums.targets().rows() > 0;
+        }
+
+        /** Returns the identity as a number that a double holds exactly. */
+        double identity() {
+            return identity >>> (Long.SIZE - IDENTITY_BITS);
         }
     }
 
     /** A window that is full. */
     private record FullWindow(int size, Window window, Map<Statistic, Double> further) {}
+
+    private static final int IDENTITY_BITS = 52;
 
     /** Sums of windows that may wait, in bytes: at d = 1,024 those of some, from 2,048 on of one. */
     private static final long MOST_WAITING_BYTES = 64L << 20;
@@ -110,7 +134,9 @@ public final class CleanWindowPass {
         if (repeated.get(place)) {
             return this;
         }
-        ActivationBatch kept = mask.apply(batch).rows();
+        RowMask.Kept<ActivationBatch> masked = mask.apply(batch);
+        open.values().forEach(window -> window.count(place, batch, masked.masked()));
+        ActivationBatch kept = masked.rows();
         if (kept == null) {
             return this;
         }
@@ -123,16 +149,16 @@ public final class CleanWindowPass {
         RequestScore score = crossFit == null ? null : score(crossFit, hash, number, kept);
         rows += kept.rows();
         open.replaceAll((size, window) -> {
-            window.sums().merge(request.sums());
-            window.places().add(place);
-            window.sampled().add(hash, request.targets(), request.squaredErrors());
+            window.sums.merge(request.sums());
+            window.places.add(place);
+            window.sampled.add(hash, request.targets(), request.squaredErrors());
             if (score != null) {
-                window.requests().add(score);
+                window.requests.add(score);
             }
-            if (window.sums().targets().rows() < size) {
+            if (!window.isFull(size)) {
                 return window;
             }
-            full.add(new FullWindow(size, window, figures.of(window.places())));
+            full.add(new FullWindow(size, window, figures.of(window.places)));
             return newWindow();
         });
         if (full.size() >= mostWaiting) {
@@ -203,15 +229,15 @@ public final class CleanWindowPass {
 
     /** Returns what a window is like at each rank; nothing where it is all of the baseline. */
     private List<GapAssessment> assess(Window window) {
-        SecondMoment own = window.sums().targets().snapshot();
+        SecondMoment own = window.sums.targets().snapshot();
         long otherRows = whole.rowCount() - own.rows();
         if (otherRows <= 0) {
             return List.of();
         }
         SecondMoment others = whole.moment().minus(own);
-        Matrix otherReconstructions = without(window.sums().reconstructions().snapshot(), otherRows);
-        EncodedErrors errors = window.sampled().errors();
-        WindowRequests scored = requests(window.requests(), errors);
+        Matrix otherReconstructions = without(window.sums.reconstructions().snapshot(), otherRows);
+        EncodedErrors errors = window.sampled.errors();
+        WindowRequests scored = requests(window.requests, errors);
         List<GapAssessment> assessments = new ArrayList<>();
         for (SiteGeometry geometry : geometries) {
             GapAssessment assessment = assess(geometry.withBaseline(others, otherReconstructions), own, window)
@@ -223,12 +249,13 @@ public final class CleanWindowPass {
     }
 
     private void keep(FullWindow one, List<GapAssessment> assessments) {
-        double ownRows = one.window().sums().targets().rows();
+        double ownRows = one.window().sums.targets().rows();
         for (int at = 0; at < assessments.size(); at++) {
             Map<String, List<Double>> series = values.computeIfAbsent(
                     List.of(geometries.get(at).rank(), one.size()), key -> new LinkedHashMap<>());
             assessments.get(at).statistics().forEach((name, value) -> append(series, name, value));
             one.further().forEach((statistic, value) -> append(series, statistic.label(), value));
+            append(series, NullSample.IDENTITY, one.window().identity());
             append(series, NullSample.ROWS, ownRows);
             int windows = series.getOrDefault(NullSample.ROWS, List.of()).size();
             series.values().forEach(values -> {
@@ -244,7 +271,7 @@ public final class CleanWindowPass {
                 ? geometry.assess(
                         own,
                         geometry.activeSubspace(own),
-                        window.sums().reconstructions().snapshot().matrix())
+                        window.sums.reconstructions().snapshot().matrix())
                 : geometry.assess(own);
     }
 
@@ -253,7 +280,7 @@ public final class CleanWindowPass {
         if (!explainer.isGiven()) {
             return sampled.fvu();
         }
-        double fvu = window.sums().fvu();
+        double fvu = window.sums.fvu();
         return Double.isFinite(fvu) ? fvu : null;
     }
 

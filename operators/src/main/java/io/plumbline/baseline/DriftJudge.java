@@ -44,6 +44,10 @@ import org.jspecify.annotations.Nullable;
  * all are at or below their clear levels. The one that decides is {@link #deciding}: its name and numbers are the
  * verdict's.
  *
+ * <p><b>Several sites.</b> The statistics of other sites of a model are judged as one with these where the baseline
+ * has them ({@link Baseline#judgedWith}): the promise is that of all sites together. What rests on single requests
+ * shares the promise out among the sites.
+ *
  * <p><b>Levels from requests.</b> Where {@code request_evidence} is among the statistics and the clean windows of a
  * size are too few for the promise about false alarms, {@code request_evidence_by_ranks} speaks beside them, by a level
  * that the baseline's requests keep the promise with ({@link RequestLevels}). Its {@link Basis} says so, and where both
@@ -121,13 +125,16 @@ public final class DriftJudge {
         this.policy = policy;
         this.minimumRows = minimumRows;
         RequestModel requests = baseline.requests();
-        this.requestLevels = threshold instanceof Threshold.FalseAlarms promise
+        Threshold.FalseAlarms promise = threshold instanceof Threshold.FalseAlarms alarms
+                ? new Threshold.FalseAlarms(alarms.budget().sharedBy(baseline.sitesTogether()), alarms.law())
+                : null;
+        this.requestLevels = promise != null
                         && statistics.contains(Statistic.REQUEST_EVIDENCE.label())
                         && requests != null
                         && requests.requestsInEvidence() > 0
                 ? new RequestLevels(promise, requests.requestsInEvidence(), Evidence.EXPONENT_OF_BOTH)
                 : null;
-        this.groupLevels = threshold instanceof Threshold.FalseAlarms promise && requests != null
+        this.groupLevels = promise != null && requests != null
                 ? new GroupLevels(
                         promise,
                         KnownGroups.requestsBehind(requests.requests()),
@@ -144,14 +151,19 @@ public final class DriftJudge {
     }
 
     /**
-     * Returns the statistics that the baseline has clean windows of at a rank; all of them where it has none of any.
+     * Returns the statistics that the baseline has clean windows of at a rank, those of other sites last; all of them
+     * where it has none of any.
      */
     public static List<String> together(Baseline baseline, List<String> statistics, int rank) {
+        List<NullSample> samples = baseline.samplesOf(rank);
         List<String> calibrated = statistics.stream()
-                .filter(statistic ->
-                        baseline.samplesOf(rank).stream().anyMatch(sample -> sample.values(statistic).length > 0))
+                .filter(statistic -> samples.stream().anyMatch(sample -> sample.values(statistic).length > 0))
                 .toList();
-        return calibrated.isEmpty() ? statistics : calibrated;
+        return calibrated.isEmpty()
+                ? statistics
+                : Stream.concat(calibrated.stream(), samples.stream().flatMap(sample -> sample.ofOthers().stream()))
+                        .distinct()
+                        .toList();
     }
 
     /**
@@ -395,7 +407,7 @@ public final class DriftJudge {
         Map<String, Levels> levels = new LinkedHashMap<>();
         List<String> together =
                 threshold.isCalibrated() || clear.isCalibrated() ? together(baseline, statistics, rank) : statistics;
-        for (String statistic : together) {
+        for (String statistic : together.stream().filter(statistics::contains).toList()) {
             levels.put(
                     statistic,
                     new Levels(sizes(together, statistic, threshold, rank), sizes(together, statistic, clear, rank)));

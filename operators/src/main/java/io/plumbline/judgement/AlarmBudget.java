@@ -10,6 +10,13 @@ public sealed interface AlarmBudget {
         return new PerTime(1, Duration.ofDays(30));
     }
 
+    /**
+     * Returns what each of several may do so that all of them together keep this.
+     *
+     * @param number 1 or more
+     */
+    AlarmBudget sharedBy(int number);
+
     /** Returns the budget as a person would say it: {@code 1 false alarm in 30 d}. */
     String sentence();
 
@@ -25,6 +32,11 @@ public sealed interface AlarmBudget {
                                 + "0.01 lets one clean window in a hundred pass the threshold")
                         .formatted(rate));
             }
+        }
+
+        @Override
+        public AlarmBudget sharedBy(int number) {
+            return new PerWindow(rate / number);
         }
 
         @Override
@@ -51,6 +63,11 @@ public sealed interface AlarmBudget {
         /** Returns alarms per step of the windows. */
         double perAdvance(Duration advance) {
             return (double) alarms * advance.toMillis() / time.toMillis();
+        }
+
+        @Override
+        public AlarmBudget sharedBy(int number) {
+            return new PerTime(alarms, time.multipliedBy(number));
         }
 
         @Override

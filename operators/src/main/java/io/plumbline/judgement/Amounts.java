@@ -46,7 +46,7 @@ public final class Amounts {
     }
 
     /** Writes a time in the largest unit that it holds at least once. */
-    static String time(double milliseconds) {
+    public static String time(double milliseconds) {
         if (milliseconds >= DAY) {
             return number(milliseconds / DAY) + " d";
         }

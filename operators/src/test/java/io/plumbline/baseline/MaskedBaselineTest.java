@@ -2,6 +2,7 @@ package io.plumbline.baseline;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskRules;
@@ -20,37 +21,65 @@ class MaskedBaselineTest {
     @Test
     void aMaskedBaselineIsThatOfTheRowsThatRemain(@TempDir Path folder) throws IOException {
         MaskRules rules = new MaskRules(List.of(102L, 101L), 4.0);
-        BaselineBuilder masking =
-                BaselineBuilder.of(BaselineTest.AUTOENCODER, List.of(BaselineTest.RANK), List.of(20, 35), rules);
-        for (int i = 0; i < 12; i++) {
-            masking.addNorms(withSpecialRows(BaselineTest.request(i)));
-        }
-        for (int i = 0; i < 12; i++) {
-            masking.add(withSpecialRows(BaselineTest.request(i)));
-        }
-        CleanWindowPass windows = masking.secondPass();
-        for (int i = 0; i < 12; i++) {
-            windows.add(withSpecialRows(BaselineTest.request(i)));
-        }
-        Baseline masked = windows.build();
+        BaselineBuilder masking = masking(rules, false);
+        Baseline masked = windows(masking, false);
         Baseline clean = BaselineTest.build(12);
 
-        assertEquals(new MaskedRows(24, 12), masking.masked());
+        assertEquals(new MaskedRows(24, 0), masking.masked());
         assertArrayEquals(clean.moment().state(), masked.moment().state());
         assertEquals(clean.reconstructionFvu(), masked.reconstructionFvu());
         assertEquals(clean.samples().size(), masked.samples().size());
-        clean.samples().forEach(sample -> sample.statistics()
-                .forEach((statistic, values) -> assertArrayEquals(
+        clean.samples().forEach(sample -> sample.statistics().forEach((statistic, values) -> {
+            if (!statistic.equals(NullSample.IDENTITY)) {
+                assertArrayEquals(
                         values,
                         masked.sample(BaselineTest.RANK, sample.rowsPerWindow())
                                 .orElseThrow()
                                 .values(statistic),
-                        statistic)));
+                        statistic);
+            }
+        }));
 
         Path file = folder.resolve("baseline.safetensors");
         masked.write(file);
         assertEquals(masked.masking(), Baseline.read(file).masking());
         assertEquals(new MaskRules(List.of(101L, 102L), 4.0), masked.masking().rules());
+    }
+
+    @Test
+    void sitesWithOtherRowsThatAreTooLongHaveTheSameWindows() {
+        BaselineBuilder capping = masking(new MaskRules(List.of(101L, 102L), 4.0), true);
+        Baseline capped = windows(capping, true);
+        Baseline whole = windows(masking(new MaskRules(List.of(101L, 102L), null), true), true);
+
+        assertEquals(12, capping.masked().byNorm());
+        assertEquals(whole.samples().size(), capped.samples().size());
+        for (NullSample sample : whole.samples()) {
+            NullSample other =
+                    capped.sample(BaselineTest.RANK, sample.rowsPerWindow()).orElseThrow();
+            assertArrayEquals(sample.series(NullSample.IDENTITY), other.series(NullSample.IDENTITY));
+            assertTrue(other.meanRows() < sample.meanRows());
+        }
+    }
+
+    private static BaselineBuilder masking(MaskRules rules, boolean tooLong) {
+        BaselineBuilder builder =
+                BaselineBuilder.of(BaselineTest.AUTOENCODER, List.of(BaselineTest.RANK), List.of(20, 35), rules);
+        for (int i = 0; i < 12 && builder.needsNorms(); i++) {
+            builder.addNorms(withSpecialRows(BaselineTest.request(i), tooLong));
+        }
+        for (int i = 0; i < 12; i++) {
+            builder.add(withSpecialRows(BaselineTest.request(i), tooLong));
+        }
+        return builder;
+    }
+
+    private static Baseline windows(BaselineBuilder builder, boolean tooLong) {
+        CleanWindowPass windows = builder.secondPass();
+        for (int i = 0; i < 12; i++) {
+            windows.add(withSpecialRows(BaselineTest.request(i), tooLong));
+        }
+        return windows.build();
     }
 
     @Test
@@ -62,7 +91,7 @@ class MaskedBaselineTest {
                 new MaskRules(List.of(101L, 102L), null));
         List<Double> norms = new ArrayList<>();
         for (int i = 0; i < 12; i++) {
-            ActivationBatch batch = withSpecialRows(BaselineTest.request(i));
+            ActivationBatch batch = withSpecialRows(BaselineTest.request(i), true);
             builder.add(batch);
             for (int row = 1; row < batch.rows() - 1; row++) {
                 norms.add(batch.activations().rowRange(row, row + 1).frobeniusNorm());
@@ -97,14 +126,17 @@ class MaskedBaselineTest {
         assertEquals(Masking.UNKNOWN, BaselineTest.reread(folder, older).masking());
     }
 
-    /** The rows between a token 101 and a token 102, both huge, and one row of a common token that is far too long. */
-    private static ActivationBatch withSpecialRows(Matrix rows) {
-        Matrix more = Matrix.zeros(rows.rows() + 3, BaselineTest.DIMENSION);
+    /** The rows between a token 101 and a token 102, both huge; with a row of a common token that is too long. */
+    private static ActivationBatch withSpecialRows(Matrix rows, boolean tooLong) {
+        int common = tooLong ? 1 : 0;
+        Matrix more = Matrix.zeros(rows.rows() + 2 + common, BaselineTest.DIMENSION);
         System.arraycopy(rows.values(), 0, more.values(), BaselineTest.DIMENSION, rows.values().length);
         long[] ids = new long[more.rows()];
         ids[0] = 101;
         more.set(0, 1, 1e6);
-        more.set(more.rows() - 2, 2, 300.0);
+        if (tooLong) {
+            more.set(more.rows() - 2, 2, 300.0);
+        }
         ids[more.rows() - 1] = 102;
         more.set(more.rows() - 1, 0, -1e6);
         return new ActivationBatch(more, null, ids);

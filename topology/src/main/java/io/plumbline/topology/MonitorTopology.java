@@ -20,6 +20,7 @@ import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
+import io.plumbline.topology.models.ModelStage;
 import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.GroupPartitioner;
@@ -47,13 +48,14 @@ import org.apache.kafka.streams.processor.api.ProcessorSupplier;
  * Builds the monitor's topology: from activation records to window reports and adaptation requests.
  *
  * <pre>
- * activations ─► ingest ─► accumulate ─► (moments) ─► compose ─► assess ─► window-reports
- *                  │        [panes]                   [windows]  [decisions] └► adaptation-requests
- *                  └► dead-letters
+ * activations ─► ingest ─► accumulate ─► (moments) ─► compose ─► assess ─► window-reports ◄─────────── models
+ *                  │        [panes]                   [windows]  [decisions] ├► adaptation-requests     [models]
+ *                  └► dead-letters                                           └► (model-windows) ──────────┘
  * </pre>
  *
  * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning; the
- * right one where a site's panes come together, keyed by site. It relies on {@code exactly_once_v2}: the tiles of a
+ * right one where a site's panes come together, keyed by site. Where there are models, a third one runs where the sites
+ * of a model come together. It relies on {@code exactly_once_v2}: the tiles of a
  * pane, the progress that covers them and the offsets of the rows in them are one transaction.
  */
 public final class MonitorTopology {
@@ -158,11 +160,25 @@ public final class MonitorTopology {
         topology.addProcessor(
                 "assess",
                 WindowAssessor.supplier(
-                        measurement, listeners.drift(), "window-reports", "adaptation-requests", changelog),
+                        measurement,
+                        listeners.drift(),
+                        "window-reports",
+                        "adaptation-requests",
+                        "model-windows",
+                        changelog),
                 "compose");
         topology.addSink("window-reports", topics.windowReports(), out, guarded, "assess");
         topology.addSink(
                 "adaptation-requests", topics.adaptationRequests(), out, guarded, new GroupPartitioner(), "assess");
+        if (!config.models().isEmpty()) {
+            topology.addSink("model-windows", topics.modelWindows(), out, out, "assess");
+            topology.addSource(AutoOffsetReset.earliest(), "standings", eventTime(), in, in, topics.modelWindows());
+            ProcessorSupplier<byte[], byte[], byte[], byte[]> models =
+                    ModelStage.supplier(config.models(), listeners.drift(), changelog);
+            topology.addProcessor(
+                    "models", repeats.counting(offsets.guarding(Input.MODEL_WINDOWS, models, changelog)), "standings");
+            topology.addSink("model-reports", topics.windowReports(), out, guarded, "models");
+        }
         return topology;
     }
 

@@ -44,7 +44,8 @@ public final class Streaming implements AutoCloseable {
     }
 
     /** Runs a monitor with a listener for its windows alone, on topics that take a megabyte. */
-    static Streaming monitor(MonitorConfig config, Path stateDirectory, DriftListener listener) throws IOException {
+    public static Streaming monitor(MonitorConfig config, Path stateDirectory, DriftListener listener)
+            throws IOException {
         return new Streaming(
                 MonitorTopology.build(
                         config,

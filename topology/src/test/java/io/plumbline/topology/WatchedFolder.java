@@ -2,6 +2,7 @@ package io.plumbline.topology;
 
 import io.plumbline.baseline.Baseline;
 import io.plumbline.baseline.BaselineBuilder;
+import io.plumbline.baseline.CleanWindowPass;
 import io.plumbline.baseline.Provenance;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.formats.Formats;
@@ -37,6 +38,7 @@ public final class WatchedFolder {
     public static final int FEATURES = 16;
     public static final int ROWS = 8;
     public static final int RECORDS = 16;
+    private static final int CLEAN_WINDOWS = 40;
 
     /** The configuration, beside the explainer. */
     public static final String FILE = "small.yaml";
@@ -109,6 +111,57 @@ public final class WatchedFolder {
                         cooldown: 25s
                         adaptation: {profile: auto, max_norm_ratio: 10, %s}
                     """.formatted(site, adaptation).indent(2));
+        }
+        Files.writeString(folder.resolve(FILE), yaml);
+        return MonitorConfig.parse(yaml.toString(), FILE, folder);
+    }
+
+    /**
+     * Creates sites of the one explainer that the same requests pass and that are judged as one, each with a baseline
+     * of its own.
+     *
+     * @param more lines of the file
+     * @param model keys of the model
+     */
+    public static MonitorConfig createModel(
+            Path folder, String bootstrapServers, String more, String model, String... sites) throws IOException {
+        writeExplainer(Files.createDirectories(folder.resolve("explainer")));
+        Explainer explainer = Formats.read(folder.resolve("explainer"));
+        StringBuilder yaml =
+                new StringBuilder("""
+                application_id: small
+                kafka: {bootstrap.servers: "%s", monitor.commit.interval.ms: 500}
+                window: {%s, minimum_rows: 64}
+                sample: {rows: 512}
+                state: {store: memory, directory: state}
+                http: {port: 0}
+                %s
+                models:
+                  small: {sites: [%s], %s}
+                sites:
+                """.formatted(bootstrapServers, WINDOW, more, String.join(", ", sites), model));
+        for (String site : sites) {
+            BaselineBuilder builder = BaselineBuilder.of(explainer, List.of(4), List.of(ROWS * RECORDS))
+                    .encoding(512);
+            LongFunction<ActivationBatch> request =
+                    record -> new ActivationBatch(quiet(site.hashCode() * 1_000L + record), null, null);
+            for (int record = 0; record < CLEAN_WINDOWS * RECORDS; record++) {
+                builder.add(request.apply(record));
+            }
+            CleanWindowPass windows = builder.secondPass();
+            for (int record = 0; record < CLEAN_WINDOWS * RECORDS; record++) {
+                windows.add(request.apply(record));
+            }
+            windows.build().with(Provenance.first(MADE, "quiet rows")).write(folder.resolve(site + ".safetensors"));
+            yaml.append("""
+                      %s:
+                        explainer: explainer
+                        baseline: %s.safetensors
+                        rank: 4
+                        trigger: [faithfulness_gap, reconstruction_fvu_trained]
+                        debounce: 1 of 1
+                        adaptation: {mode: observe}
+                    """.formatted(site, site).indent(2));
         }
         Files.writeString(folder.resolve(FILE), yaml);
         return MonitorConfig.parse(yaml.toString(), FILE, folder);

@@ -85,6 +85,7 @@ class HouseTest {
             "topology.windows",
             "topology.report",
             "topology.assessment",
+            "topology.models",
             "topology.adaptation",
             "topology.emission",
             "topology.config",

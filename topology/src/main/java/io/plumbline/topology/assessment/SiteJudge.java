@@ -77,6 +77,12 @@ final class SiteJudge {
         return judgement;
     }
 
+    /** Returns the model whose sites are judged as one with this one; null where there is none. */
+    @Nullable
+    String model() {
+        return site.settings().alarms().model();
+    }
+
     SiteId id() {
         return site.id();
     }

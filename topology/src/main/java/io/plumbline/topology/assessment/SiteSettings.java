@@ -88,6 +88,7 @@ public record SiteSettings(
      * @param sequential what is added up over windows; null: nothing
      * @param debounce how many of the last windows must be over the threshold before the site is declared drifted
      * @param minimumRows windows with fewer rows are undecided
+     * @param model whose sites are judged as one with this one; null: it is judged by itself
      */
     public record Alarms(
             List<String> triggers,
@@ -97,7 +98,8 @@ public record SiteSettings(
             Threshold warnThreshold,
             @Nullable SequentialRule sequential,
             DriftPolicy debounce,
-            int minimumRows) {
+            int minimumRows,
+            @Nullable String model) {
         public Alarms {
             triggers = List.copyOf(triggers);
             warn = List.copyOf(warn);

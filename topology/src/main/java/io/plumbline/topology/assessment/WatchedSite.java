@@ -1,6 +1,8 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.baseline.NullSample;
 import io.plumbline.baseline.RequestModel;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.GivenReconstructions;
@@ -15,7 +17,9 @@ import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -55,18 +59,53 @@ public record WatchedSite(
     }
 
     /**
-     * Returns sites by their names, each as {@link #read} does; blocks of one explainer share their encoders.
+     * Returns sites by their names, each as {@link #read} does; blocks of one explainer share their encoders, and sites
+     * of one model are judged as one.
      *
      * @throws IllegalArgumentException when the files of one do not belong together, saying how
      */
     public static Map<String, WatchedSite> readAll(Collection<SiteSettings> all) throws IOException {
         SharedExplainers explainers = new SharedExplainers();
+        Map<String, Baseline> baselines = new LinkedHashMap<>();
+        for (SiteSettings settings : all) {
+            baselines.put(settings.site(), Baseline.read(settings.explained().baseline()));
+        }
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : all) {
-            Baseline baseline = Baseline.read(settings.explained().baseline());
+            Baseline baseline = judgedAsOne(settings, all, baselines);
             sites.put(settings.site(), of(settings, explainer(settings, baseline, explainers), baseline));
         }
         return sites;
+    }
+
+    /**
+     * Returns the baseline of a site, with what the other sites of its model have in the same clean windows.
+     *
+     * @param all the sites of the configuration
+     * @param baselines of each of them
+     */
+    public static Baseline judgedAsOne(
+            SiteSettings settings, Collection<SiteSettings> all, Map<String, Baseline> baselines) {
+        Baseline own = Objects.requireNonNull(baselines.get(settings.site()));
+        String model = settings.alarms().model();
+        if (model == null) {
+            return own;
+        }
+        List<NullSample.OtherSite> others = all.stream()
+                .filter(other ->
+                        model.equals(other.alarms().model()) && !other.site().equals(settings.site()))
+                .map(other -> new NullSample.OtherSite(
+                        other.site(),
+                        Objects.requireNonNull(baselines.get(other.site()))
+                                .samplesOf(other.explained().rank()),
+                        DriftJudge.withoutNewGroup(other.alarms().triggers())))
+                .toList();
+        try {
+            return own.judgedWith(settings.explained().rank(), others);
+        } catch (IllegalArgumentException refused) {
+            throw new IllegalArgumentException(
+                    "model %s, site %s: %s".formatted(model, settings.site(), refused.getMessage()), refused);
+        }
     }
 
     private static Explainer explainer(SiteSettings settings, Baseline baseline, SharedExplainers explainers)

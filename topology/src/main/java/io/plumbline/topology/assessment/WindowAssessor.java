@@ -17,6 +17,7 @@ import io.plumbline.topology.kafka.TaskProcessor;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.SiteWindow;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
@@ -38,7 +39,10 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Forwards a report for every closed window to {@code reports}, and what drift asks for to {@code requests}. */
+/**
+ * Forwards a report for every closed window to {@code reports}, what drift asks for to {@code requests}, and how a site
+ * of a model stands to {@code standings}.
+ */
 public final class WindowAssessor implements Task<String, MeasuredWindow> {
 
     /** The name of the store of what is remembered per site. */
@@ -58,6 +62,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
     private final DriftListener listener;
     private final String reports;
     private final String requests;
+    private final String standings;
     private final Set<String> judged = new HashSet<>();
 
     private WindowAssessor(
@@ -65,19 +70,22 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             WindowMeasurement measurement,
             DriftListener listener,
             String reports,
-            String requests) {
+            String requests,
+            String standings) {
         this.context = context;
         memories = context.getStateStore(DECISIONS_STORE);
         this.measurement = measurement;
         this.listener = listener;
         this.reports = reports;
         this.requests = requests;
+        this.standings = standings;
     }
 
     /**
      * @param measurement what the windows were measured with
      * @param reports name of the sink that takes window reports
      * @param requests name of the sink that takes adaptation messages
+     * @param standings name of the sink that takes how sites of models stand
      * @param logConfig topic settings of the change-log
      */
     public static ProcessorSupplier<String, MeasuredWindow, byte[], byte[]> supplier(
@@ -85,12 +93,14 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
             DriftListener listener,
             String reports,
             String requests,
+            String standings,
             Map<String, String> logConfig) {
         StoreBuilder<KeyValueStore<String, byte[]>> decisions = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(DECISIONS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
         return TaskProcessor.supplier(
-                Set.of(decisions), context -> new WindowAssessor(context, measurement, listener, reports, requests));
+                Set.of(decisions),
+                context -> new WindowAssessor(context, measurement, listener, reports, requests, standings));
     }
 
     @Override
@@ -124,6 +134,10 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
         report.headers().add(WindowReport.ACCOUNT_HEADER, Json.bytes(window.account()));
         context.forward(report, reports);
+        String model = judge.model();
+        if (model != null) {
+            forward(model, Json.bytes(SiteWindow.of(judgement.report())), record.timestamp(), standings);
+        }
         BlockRows asked = ask(window, before, judgement, judge, record.timestamp());
         WindowBehaviour behaviour = measured.view().behaviour();
         if (behaviour != null) {

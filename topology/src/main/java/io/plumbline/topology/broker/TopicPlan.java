@@ -6,6 +6,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.kafka.NextOffsets.Input;
+import io.plumbline.topology.models.ModelStage;
 import io.plumbline.topology.windows.WindowStage;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -31,6 +32,7 @@ final class TopicPlan {
 
     static final List<String> STORES_OF_MOMENTS =
             List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE, Input.MOMENTS.store());
+    static final List<String> STORES_OF_MODELS = List.of(ModelStage.MODELS_STORE, Input.MODEL_WINDOWS.store());
     static final List<String> STORES_OF_REQUESTS = List.of(
             DecoderEmitter.VERSIONS_STORE,
             AdapterTask.PARTS_STORE,
@@ -135,6 +137,9 @@ final class TopicPlan {
         add(names.activations(), "rows from the model servers", activations, eventTime, monitor, nobody);
         add(names.moments(), "tiles of closed panes", activations, oneDay, monitor, monitor);
         add(names.windowReports(), "one report a site and window", activations, thirtyDays, nobody, monitor);
+        if (!config.models().isEmpty()) {
+            add(names.modelWindows(), "how the sites of a model stand", activations, oneDay, monitor, monitor);
+        }
         add(names.adaptationRequests(), "drifted windows, to be refitted", activations, oneDay, adapter, monitor);
         add(
                 names.adaptationReports(),
@@ -186,6 +191,9 @@ final class TopicPlan {
         TopicNames names = config.topics();
         STORES_OF_ACTIVATIONS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));
         STORES_OF_MOMENTS.forEach(store -> changelog(Application.MONITOR, store, names.moments()));
+        if (!config.models().isEmpty()) {
+            STORES_OF_MODELS.forEach(store -> changelog(Application.MONITOR, store, names.modelWindows()));
+        }
         STORES_OF_REQUESTS.forEach(store -> changelog(Application.ADAPTER, store, names.adaptationRequests()));
     }
 

@@ -114,12 +114,15 @@ final class ConfigReader {
         BeginFrom from = root.parsed("from", BeginFrom.EARLIEST, BeginFrom::parse);
         HttpSettings http = http(root.child("http"));
 
+        ConfigNode sitesNode = root.child("sites");
         SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, encodedRows, problems);
         Map<String, SiteSettings> settings = new LinkedHashMap<>();
         Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
         Map<String, SwapRules> swapRules = new LinkedHashMap<>();
+        ModelsReader models = new ModelsReader(root, window, Set.copyOf(sitesNode.keys()));
+        Map<String, List<String>> watchedOf = new LinkedHashMap<>();
         Set<String> named = new HashSet<>();
-        root.child("sites").children().forEach((site, node) -> {
+        sitesNode.children().forEach((site, node) -> {
             if (site.isBlank() || site.contains("#")) {
                 problems.add(
                         "sites.\"%s\": expected a name without '#', which separates site and chunk in keys of decoders"
@@ -138,7 +141,7 @@ final class ConfigReader {
             SwapRules swaps = SwapRulesReader.read(adaptationNode);
             AdaptationSettings adaptation = sites.adaptation(adaptationNode, swaps);
             adaptationNode.refuseUnknownKeys();
-            SiteSettings read = sites.site(site, node, swaps);
+            SiteSettings read = sites.site(site, node, swaps, models.of(site));
             if (read != null) {
                 SiteReader.requireModel(adaptationNode, adaptation, read);
             }
@@ -151,6 +154,7 @@ final class ConfigReader {
             named.add(site);
             for (SiteId watched : TargetsReader.read(site, node)) {
                 named.add(watched.name());
+                watchedOf.computeIfAbsent(site, name -> new ArrayList<>()).add(watched.name());
                 swapRules.put(watched.name(), swaps);
                 if (read != null) {
                     settings.put(watched.name(), read.of(watched));
@@ -179,6 +183,7 @@ final class ConfigReader {
                 http,
                 limits,
                 settings,
+                models.settings(watchedOf),
                 adaptations,
                 swapRules);
     }
@@ -288,6 +293,7 @@ final class ConfigReader {
                 names.getOrDefault("activations", ""),
                 names.getOrDefault("moments", ""),
                 names.getOrDefault("window_reports", ""),
+                names.getOrDefault("model_windows", ""),
                 names.getOrDefault("adaptation_requests", ""),
                 names.getOrDefault("adaptation_reports", ""),
                 names.getOrDefault("decoders", ""),

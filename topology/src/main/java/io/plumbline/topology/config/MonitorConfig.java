@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.models.ModelSettings;
 import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.Printable;
@@ -45,6 +46,7 @@ import org.slf4j.LoggerFactory;
  * @param http where metrics, health checks and the page are served
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
+ * @param models which sites are judged as one, by the name of the model
  * @param adaptations how the sites that adapt do it, by site; one with several targets by its configured name
  * @param swapRules how far that goes without a person, by site
  */
@@ -62,6 +64,7 @@ public record MonitorConfig(
         HttpSettings http,
         Limits limits,
         Map<String, SiteSettings> sites,
+        Map<String, ModelSettings> models,
         Map<String, AdaptationSettings> adaptations,
         Map<String, SwapRules> swapRules) {
 
@@ -78,6 +81,7 @@ public record MonitorConfig(
         // Copies that keep the order of the file, which is the order of every table.
         kafka = Collections.unmodifiableMap(new LinkedHashMap<>(kafka));
         sites = Collections.unmodifiableMap(new LinkedHashMap<>(sites));
+        models = Collections.unmodifiableMap(new LinkedHashMap<>(models));
         adaptations = Collections.unmodifiableMap(new LinkedHashMap<>(adaptations));
         swapRules = Collections.unmodifiableMap(new LinkedHashMap<>(swapRules));
     }
@@ -98,6 +102,7 @@ public record MonitorConfig(
                 http,
                 limits,
                 sites,
+                models,
                 adaptations,
                 swapRules);
     }

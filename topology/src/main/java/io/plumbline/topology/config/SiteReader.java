@@ -82,7 +82,7 @@ final class SiteReader {
      * the list.
      */
     @Nullable
-    SiteSettings site(String site, ConfigNode node, SwapRules swaps) {
+    SiteSettings site(String site, ConfigNode node, SwapRules swaps, ModelsReader.@Nullable Read model) {
         int before = problems.size();
         String explainer = node.required("explainer", "", "the folder of the trained explainer");
         boolean given = explainer != null && GivenReconstructions.NAME.equals(explainer);
@@ -128,7 +128,11 @@ final class SiteReader {
         HiddenLayers hiddenStates = node.has("hidden_states") ? hiddenStates(node.child("hidden_states")) : null;
         DriftPolicy debounce = node.parsed("debounce", DriftPolicy.STANDARD, AlarmText::debounce);
         ThresholdReader thresholds = new ThresholdReader(triggers, rank, law(debounce));
-        Threshold threshold = thresholds.threshold(node, "threshold");
+        if (model != null && node.has("threshold")) {
+            node.problem(
+                    "threshold", "is that of the model: expected it under models.%s alone".formatted(model.model()));
+        }
+        Threshold threshold = model == null ? thresholds.threshold(node, "threshold") : model.threshold();
         Threshold clear = thresholds.clear(node, threshold);
         Threshold warnThreshold = new ThresholdReader(warn, rank, law(debounce)).threshold(node, "warn_threshold");
         if (node.has("warn_threshold") && warn.isEmpty()) {
@@ -153,7 +157,15 @@ final class SiteReader {
                 hiddenStates,
                 encodedRows);
         SiteSettings.Alarms alarms = new SiteSettings.Alarms(
-                triggers, threshold, clear, warn, warnThreshold, sequential, debounce, minimumRows);
+                triggers,
+                threshold,
+                clear,
+                warn,
+                warnThreshold,
+                sequential,
+                debounce,
+                minimumRows,
+                model == null ? null : model.model());
         return new SiteSettings(
                 new SiteId(site, null),
                 explained,

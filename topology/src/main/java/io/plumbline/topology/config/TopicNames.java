@@ -9,6 +9,7 @@ import java.util.Map;
  * @param activations rows from the model servers
  * @param moments tiles of closed panes, monitor to itself
  * @param windowReports one JSON report per site and window
+ * @param modelWindows how the sites of a model stand, monitor to itself; used where there is a model
  * @param adaptationRequests from the monitor to the adapter
  * @param adaptationReports from the adapter: what was fitted, published or refused
  * @param decoders published decoders; compacted
@@ -18,6 +19,7 @@ public record TopicNames(
         String activations,
         String moments,
         String windowReports,
+        String modelWindows,
         String adaptationRequests,
         String adaptationReports,
         String decoders,
@@ -27,6 +29,7 @@ public record TopicNames(
             "activations",
             "plumbline-moments",
             "window-reports",
+            "plumbline-model-windows",
             "adaptation-requests",
             "adaptation-reports",
             "decoders",
@@ -38,6 +41,7 @@ public record TopicNames(
         names.put("activations", activations);
         names.put("moments", moments);
         names.put("window_reports", windowReports);
+        names.put("model_windows", modelWindows);
         names.put("adaptation_requests", adaptationRequests);
         names.put("adaptation_reports", adaptationReports);
         names.put("decoders", decoders);

@@ -14,6 +14,7 @@ import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.wire.Printable;
@@ -97,7 +98,7 @@ public final class Console
         this.ready = ready;
         limits = ConsoleLimits.of(config.sites().size());
         Events events = new Events(ConsoleLimits.EVENTS);
-        model = new ConsoleModel(config.sites().keySet(), limits, events);
+        model = new ConsoleModel(config.sites().keySet(), config.models().values(), limits, events);
         api = new ConsoleApi(config, model);
         streams = new EventStreams(events, System.currentTimeMillis());
     }
@@ -120,6 +121,11 @@ public final class Console
     @Override
     public void onReport(WindowReport report, long nanoseconds) {
         guarded(() -> model.window(report));
+    }
+
+    @Override
+    public void onModelReport(ModelReport report) {
+        guarded(() -> model.model(report));
     }
 
     @Override

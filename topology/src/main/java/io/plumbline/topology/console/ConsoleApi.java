@@ -59,6 +59,7 @@ final class ConsoleApi {
                         .map(statistic -> new ConsoleViews.Named(statistic.label(), statistic.help()))
                         .toList(),
                 sections,
+                model.models(),
                 sites);
     }
 

@@ -4,9 +4,12 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.ingest.SiteId;
+import io.plumbline.topology.models.ModelSettings;
 import io.plumbline.topology.panes.RowAccount;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +33,9 @@ final class ConsoleModel {
     /** A window as an event. */
     record WindowEvent(String site, WindowPoint window) {}
 
+    /** A window of a model as an event. */
+    record ModelEvent(String model, ModelHistory.Point window, ModelReport report) {}
+
     /** An event about anything else of a site that changed. */
     record SiteEvent(String site, String what) {}
 
@@ -37,16 +43,18 @@ final class ConsoleModel {
     record LettersEvent(Map<String, Long> deadLetters) {}
 
     private final Map<String, SiteHistory> sites = new ConcurrentHashMap<>();
+    private final Map<String, ModelHistory> models = Collections.synchronizedMap(new LinkedHashMap<>());
     private final Map<String, LongAdder> deadLetters = new ConcurrentHashMap<>();
     private final Collection<String> inOrder;
     private final ConsoleLimits limits;
     private final Events events;
     private volatile Past past = new Past("unread", "");
 
-    ConsoleModel(Collection<String> sites, ConsoleLimits limits, Events events) {
+    ConsoleModel(Collection<String> sites, Collection<ModelSettings> models, ConsoleLimits limits, Events events) {
         this.limits = limits;
         this.events = events;
         inOrder = List.copyOf(sites);
+        models.forEach(model -> this.models.put(model.model(), ModelHistory.of(model)));
         sites.forEach(site -> this.sites.put(site, SiteHistory.of(site)));
         sites.forEach(site -> this.sites.computeIfAbsent(SiteId.parse(site).group(), SiteHistory::of));
     }
@@ -56,6 +64,13 @@ final class ConsoleModel {
         Map<String, SiteHistory> all = new LinkedHashMap<>();
         inOrder.forEach(site -> all.put(site, sites.getOrDefault(site, SiteHistory.of(site))));
         return all;
+    }
+
+    /** The models of the configuration, in its order. */
+    List<ModelHistory> models() {
+        synchronized (models) {
+            return List.copyOf(models.values());
+        }
     }
 
     /** The site whose decoder serves this one: all target layers of a site with several are swapped as one. */
@@ -79,6 +94,14 @@ final class ConsoleModel {
                 report.header().site(),
                 history -> history.with(report, limits.windows(), System.currentTimeMillis()))) {
             tell("window", new WindowEvent(report.header().site(), WindowPoint.of(report)));
+        }
+    }
+
+    void model(ModelReport report) {
+        ModelHistory after = models.computeIfPresent(report.model(), (name, before) -> before.with(report));
+        if (after != null) {
+            ModelHistory.Point newest = after.windows().get(after.windows().size() - 1);
+            tell("model", new ModelEvent(report.model(), newest, report));
         }
     }
 

@@ -36,6 +36,7 @@ final class ConsoleViews {
             String deadLettersCommand,
             List<Named> statistics,
             Map<String, String> sections,
+            List<ModelHistory> models,
             List<Summary> sites) {}
 
     /** A statistic a window has a value of, and what it is. */

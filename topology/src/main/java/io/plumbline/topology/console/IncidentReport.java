@@ -47,8 +47,8 @@ public final class IncidentReport {
      */
     public static String html(
             MonitorConfig config, String site, List<WindowReport> windows, List<AdaptationReport> adaptations) {
-        ConsoleModel model =
-                new ConsoleModel(List.of(site), new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE), new Events(1));
+        ConsoleModel model = new ConsoleModel(
+                List.of(site), List.of(), new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE), new Events(1));
         windows.forEach(model::window);
         adaptations.forEach(model::adaptation);
         return page(recorded(new ConsoleApi(config, model), site));

@@ -5,6 +5,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.Printable;
@@ -167,6 +168,10 @@ final class ReportFeed implements AutoCloseable {
             return;
         }
         try {
+            if (record.headers().lastHeader(ModelReport.HEADER) != null) {
+                model.model(Json.read(record.value(), ModelReport.class));
+                return;
+            }
             if (record.topic().equals(config.topics().windowReports())) {
                 WindowReport report = Json.read(record.value(), WindowReport.class);
                 Header account = record.headers().lastHeader(WindowReport.ACCOUNT_HEADER);

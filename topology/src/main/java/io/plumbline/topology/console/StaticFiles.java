@@ -27,6 +27,8 @@ final class StaticFiles {
             "dom.js",
             "format.js",
             "sites.js",
+            "models.js",
+            "answers.js",
             "overview.js",
             "sections.js",
             "site.js",

@@ -60,6 +60,7 @@ public final class NextOffsets {
     public enum Input {
         ACTIVATIONS,
         MOMENTS,
+        MODEL_WINDOWS,
         ADAPTATION_REQUESTS;
 
         /** Returns the name in metrics. */

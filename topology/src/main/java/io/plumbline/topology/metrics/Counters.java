@@ -100,6 +100,14 @@ final class Counters {
                 site);
     }
 
+    Counter lateSites(String model) {
+        return counter(
+                "plumbline.model.late.sites",
+                "Windows of sites that came after that of their model was judged without them",
+                "model",
+                model);
+    }
+
     Counter lateRows(String site, String reason) {
         return counter("plumbline.late.rows", "Accepted rows that are in no window", "site", site, "reason", reason);
     }

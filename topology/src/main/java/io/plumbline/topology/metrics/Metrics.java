@@ -49,6 +49,9 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     /** The label of the topic of moments, which is Plumbline's own. */
     public static final String MOMENTS = "moments";
 
+    /** The label of the topic between sites and models. */
+    public static final String MODEL_WINDOWS = "model_windows";
+
     /** The label of the topic of requests to adapt, which is Plumbline's own. */
     public static final String ADAPTATION_REQUESTS = "adaptation_requests";
 

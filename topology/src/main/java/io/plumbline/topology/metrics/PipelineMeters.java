@@ -8,6 +8,7 @@ import io.plumbline.topology.panes.LateReason;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.panes.StateSize;
 import io.plumbline.topology.report.DownstreamReport;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
@@ -26,6 +27,7 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
     private final SiteCounters sites;
     private final StageTimers times;
     private final SiteWindows siteWindows;
+    private final ModelWindows modelWindows;
     private final SiteAccounts siteAccounts = new SiteAccounts();
     private final PipelineState pipelineState = new PipelineState();
     private final DriftedWindows driftedWindows;
@@ -35,11 +37,12 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
         this.sites = sites;
         this.times = times;
         siteWindows = new SiteWindows(wallClock, staleness);
+        modelWindows = new ModelWindows(wallClock, staleness);
         driftedWindows = new DriftedWindows(wallClock);
     }
 
     List<MultiCollector> collectors() {
-        return List.of(siteWindows, siteAccounts, pipelineState, driftedWindows);
+        return List.of(siteWindows, modelWindows, siteAccounts, pipelineState, driftedWindows);
     }
 
     /** Creates the counters of these sites and of every reason at 0, see {@link Metrics#expect}. */
@@ -168,6 +171,26 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
     @Override
     public void onTargets(TargetsReport report) {
         show(WindowValues.of(report));
+    }
+
+    @Override
+    public void onModelReport(ModelReport report) {
+        modelWindows.put(report);
+    }
+
+    @Override
+    public void onLateSite(String model) {
+        counters.lateSites(model).increment();
+    }
+
+    @Override
+    public void onForeignWindow() {
+        counters.foreignRecords(Metrics.MODEL_WINDOWS).increment();
+    }
+
+    @Override
+    public void onModelReleased(String model) {
+        modelWindows.forget(model);
     }
 
     @Override

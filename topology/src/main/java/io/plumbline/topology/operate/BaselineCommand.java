@@ -77,6 +77,8 @@ import picocli.CommandLine.Spec;
             "From what the monitor read in the last week:",
             "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 --from 7d \\",
             "      --replaces baseline.safetensors --out baseline-2.safetensors",
+            "Of all sites of a model, to be judged as one:",
+            "  plumbline baseline --from-topic --config plumbline.yaml --model llama --from 7d",
             "From two windows that were found fine, by their start:",
             "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 \\",
             "      --from-window 2026-01-01T00:00:00Z --from-window 2026-01-01T00:01:00Z --out baseline.safetensors"
@@ -106,10 +108,10 @@ final class BaselineCommand implements Callable<Integer> {
 
     @Option(
             names = "--out",
-            required = true,
             paramLabel = "FILE",
-            description = "The file to write; of an explainer with several targets the folder, with a file for each:"
-                    + " targets.L.safetensors.")
+            description = "The file to write, unless --model is named; of an explainer with several targets the folder,"
+                    + " with a file for each: targets.L.safetensors.")
+    @Nullable
     Path out;
 
     @Option(
@@ -187,6 +189,14 @@ final class BaselineCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         source.check();
         downstream.check(source.dumps());
+        requireNumbers();
+        if (!source.ofModel().isEmpty()) {
+            return ofModel(source.ofModel());
+        }
+        Path out = this.out;
+        if (out == null) {
+            throw new UsageException("--out is missing: the file to write");
+        }
         SiteSettings site = source.settings();
         Path folder = explainer == null && site != null ? site.explained().explainer() : explainer;
         if (folder == null) {
@@ -200,22 +210,7 @@ final class BaselineCommand implements Callable<Integer> {
         for (int rank : ranks) {
             Options.requireRank(rank, blocks.get(0));
         }
-        for (int rows : windowRows) {
-            if (rows < 1) {
-                throw new UsageException("--window-rows = %d: expected 1 or more".formatted(rows));
-            }
-        }
-        if (sampleRows < RequestSample.FEWEST_REQUESTS) {
-            throw new UsageException("--sample-rows = %d: expected %d or more; 4096 is usual"
-                    .formatted(sampleRows, RequestSample.FEWEST_REQUESTS));
-        }
-        if (encodedRows != null && encodedRows < 2) {
-            throw new UsageException("--encoded-rows = %d: expected 2 or more".formatted(encodedRows));
-        }
-        Duration size = Options.duration("--window-size", windowSize);
-        if (size.isZero()) {
-            throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
-        }
+        Duration size = size();
         if (blocks.size() == 1) {
             Answer answer = measured(blocks.get(0), site, size, out, out);
             if (!json) {
@@ -225,7 +220,7 @@ final class BaselineCommand implements Callable<Integer> {
             if (json || replaces != null || Options.isVerbose(spec)) {
                 answer.print(spec.commandLine().getOut(), json);
             }
-            sayWhatIsNext();
+            sayWhatIsNext(out);
             return ExitCodes.FINE;
         }
         if (replaces != null || source.dumps().isEmpty() || downstream.isAsked()) {
@@ -255,11 +250,71 @@ final class BaselineCommand implements Callable<Integer> {
         if (json || Options.isVerbose(spec)) {
             reports.print(spec.commandLine().getOut(), json);
         }
-        sayWhatIsNext();
+        sayWhatIsNext(out);
         return ExitCodes.FINE;
     }
 
-    private void sayWhatIsNext() {
+    private void requireNumbers() {
+        for (int rows : windowRows) {
+            if (rows < 1) {
+                throw new UsageException("--window-rows = %d: expected 1 or more".formatted(rows));
+            }
+        }
+        if (sampleRows < RequestSample.FEWEST_REQUESTS) {
+            throw new UsageException("--sample-rows = %d: expected %d or more; 4096 is usual"
+                    .formatted(sampleRows, RequestSample.FEWEST_REQUESTS));
+        }
+        if (encodedRows != null && encodedRows < 2) {
+            throw new UsageException("--encoded-rows = %d: expected 2 or more".formatted(encodedRows));
+        }
+    }
+
+    private Duration size() {
+        Duration size = Options.duration("--window-size", windowSize);
+        if (size.isZero()) {
+            throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
+        }
+        return size;
+    }
+
+    /** Measures the sites of a model, each on the requests that all of them have. */
+    private int ofModel(List<SiteSettings> sites) throws IOException {
+        if (out != null || explainer != null || replaces != null || downstream.isAsked()) {
+            throw new UsageException("--%s is for one baseline, not for those of a model"
+                    .formatted(
+                            out != null
+                                    ? "out"
+                                    : explainer != null ? "explainer" : replaces != null ? "replaces" : "head"));
+        }
+        Duration size = size();
+        for (SiteSettings site : sites) {
+            Options.requireNew("baseline of " + site.site(), site.explained().baseline(), "file");
+        }
+        source.commonTo(sites, BaselineCommand::explainerOf);
+        for (SiteSettings site : sites) {
+            source.at(site);
+            Path file = site.explained().baseline();
+            Answer answer = measured(explainerOf(site), site, size, file, file);
+            PrintWriter print = spec.commandLine().getOut();
+            if (!json) {
+                print.println(site.site());
+                answer.printSummary(print);
+            }
+            if (json || Options.isVerbose(spec)) {
+                answer.print(print, json);
+            }
+        }
+        sayWhatIsNext(Objects.requireNonNull(
+                sites.get(0).explained().baseline().toAbsolutePath().getParent()));
+        return ExitCodes.FINE;
+    }
+
+    private static Explainer explainerOf(SiteSettings site) throws IOException {
+        return Options.blocks(site.explained().explainer(), site.explained().options())
+                .get(0);
+    }
+
+    private void sayWhatIsNext(Path written) {
         PrintWriter err = spec.commandLine().getErr();
         warnings.forEach(err::println);
         err.flush();
@@ -268,7 +323,7 @@ final class BaselineCommand implements Callable<Integer> {
             print.println(
                     ("wrote %s. Name it as the site's `baseline`, then `plumbline check` says what can be watched with "
                                     + "it.%s")
-                            .formatted(out, Options.isVerbose(spec) ? "" : " --verbose prints every number."));
+                            .formatted(written, Options.isVerbose(spec) ? "" : " --verbose prints every number."));
             print.flush();
         }
     }

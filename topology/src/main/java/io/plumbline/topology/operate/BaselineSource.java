@@ -10,8 +10,12 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.SiteShape;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -47,6 +51,15 @@ final class BaselineSource {
     String site;
 
     @Option(
+            names = "--model",
+            paramLabel = "MODEL",
+            description = "With --from-topic, instead of --site: all sites of a model of the configuration, from the"
+                    + " requests that every one of them has, so that they can be judged as one. Each baseline goes to"
+                    + " the file that the configuration names.")
+    @Nullable
+    String model;
+
+    @Option(
             names = "--from",
             paramLabel = "TIME",
             description =
@@ -75,12 +88,18 @@ final class BaselineSource {
         void forEach(String task, ActivationStream.RequestReader reader) throws IOException;
     }
 
+    /** Reads the explainer of a site. */
+    interface Reader {
+        Explainer of(SiteSettings site) throws IOException;
+    }
+
     /** Makes something of opened requests. */
     interface Use<T> {
         T of(Requests requests) throws IOException;
     }
 
     private @Nullable MonitorConfig monitor;
+    private Predicate<String> wanted = request -> true;
     private String described = "";
     private Map<String, Long> leftOut = Map.of();
 
@@ -91,25 +110,86 @@ final class BaselineSource {
      */
     void check() throws IOException {
         if (fromTopic == !activations.isEmpty()) {
-            throw new UsageException("expected either --activations FILE... or --from-topic --config FILE --site SITE");
+            throw new UsageException(
+                    "expected either --activations FILE... or --from-topic --config FILE with --site SITE"
+                            + " or --model MODEL");
         }
-        if (!fromTopic && (config != null || site != null || from != null || to != null || !windows.isEmpty())) {
-            throw new UsageException("--config, --site, --from, --to and --from-window are for --from-topic");
+        if (!fromTopic
+                && (config != null
+                        || site != null
+                        || model != null
+                        || from != null
+                        || to != null
+                        || !windows.isEmpty())) {
+            throw new UsageException("--config, --site, --model, --from, --to and --from-window are for --from-topic");
         }
         if (fromTopic) {
-            if (config == null || site == null) {
-                throw new UsageException("--from-topic needs --config FILE and --site SITE");
+            if (config == null || (site == null) == (model == null)) {
+                throw new UsageException("--from-topic needs --config FILE and either --site SITE or --model MODEL");
             }
             if (!windows.isEmpty() && (from != null || to != null)) {
                 throw new UsageException("expected either --from-window or --from and --to");
             }
             monitor = MonitorConfig.load(config);
-            if (settings() == null) {
+            if (model != null && !monitor.models().containsKey(model)) {
+                throw new UsageException("--model = %s: %s configures %s"
+                        .formatted(
+                                model,
+                                config,
+                                monitor.models().isEmpty()
+                                        ? "no model"
+                                        : String.join(", ", monitor.models().keySet())));
+            }
+            if (site != null && settings() == null) {
                 throw new UsageException("--site = %s: %s configures %s"
                         .formatted(
                                 site, config, String.join(", ", monitor.sites().keySet())));
             }
         }
+    }
+
+    /** Returns the settings of the sites of the model; empty where none is named. */
+    List<SiteSettings> ofModel() {
+        MonitorConfig from = monitor;
+        return from == null || model == null
+                ? List.of()
+                : Objects.requireNonNull(from.models().get(model)).sites().stream()
+                        .map(name -> Objects.requireNonNull(from.sites().get(name)))
+                        .toList();
+    }
+
+    /** Reads from here on a site of the model. */
+    void at(SiteSettings settings) {
+        site = settings.site();
+    }
+
+    /** Reads from here on those requests alone that every site of the model has, which it finds by reading them. */
+    void commonTo(List<SiteSettings> sites, Reader explainers) throws IOException {
+        Set<String> common = new LinkedHashSet<>();
+        for (SiteSettings one : sites) {
+            at(one);
+            Set<String> own = new LinkedHashSet<>();
+            Set<String> before = common;
+            wanted = request -> {
+                own.add(request);
+                return true;
+            };
+            read(explainers.of(one), MaskRules.NONE, requests -> {
+                requests.forEach("requests of " + site, request -> {});
+                return own;
+            });
+            if (!before.isEmpty()) {
+                own.retainAll(before);
+            }
+            if (own.isEmpty()) {
+                throw new UsageException(("site %s: no request in the range that the sites before it have, too: "
+                                + "requests are the same by time, number of rows and header request")
+                        .formatted(site));
+            }
+            common = own;
+        }
+        Set<String> all = common;
+        wanted = all::contains;
     }
 
     /** Returns the settings of the site; null for dumps. */
@@ -151,7 +231,8 @@ final class BaselineSource {
                         RowMask.NONE)
                 .with(settings == null ? null : settings.explained().hiddenStates())
                 .ofBlock(explainer.block());
-        try (TopicRecording recording = TopicRecording.open(monitorConfig, shape, tokens, periods(monitorConfig))) {
+        try (TopicRecording recording =
+                TopicRecording.open(monitorConfig, shape, tokens, periods(monitorConfig), wanted)) {
             T made = use.of((task, reader) -> recording.forEach(
                     task, request -> reader.read(explainer.space().of(request))));
             described = recording.describe();

@@ -14,6 +14,7 @@ import io.plumbline.topology.cli.Memory;
 import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.ConfigException;
+import io.plumbline.topology.config.ModelCheck;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
@@ -148,6 +149,7 @@ final class CheckCommand implements Callable<Integer> {
                     .ifPresent(cost ->
                             out.println("%s: %s".formatted(site.settings().site(), cost)));
         }
+        ModelCheck.promise(monitor).ifPresent(out::println);
         for (String problem : StreamsSettings.problems(monitor)) {
             err.println(problem);
             problems++;
@@ -259,6 +261,9 @@ final class CheckCommand implements Callable<Integer> {
     static int checkTopics(MonitorConfig monitor, Set<String> existing, PrintWriter out, PrintWriter err) {
         Set<String> missing = new TreeSet<>(monitor.topics().byKey().values());
         missing.removeAll(existing);
+        if (monitor.models().isEmpty()) {
+            missing.remove(monitor.topics().modelWindows());
+        }
         boolean hasActivations = !missing.remove(monitor.topics().activations());
         out.println("broker %s answers; topics `run` will make: %s"
                 .formatted(monitor.bootstrapServers(), missing.isEmpty() ? "none" : String.join(", ", missing)));

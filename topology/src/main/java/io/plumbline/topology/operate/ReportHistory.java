@@ -6,6 +6,7 @@ import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import java.nio.file.Path;
@@ -115,6 +116,9 @@ final class ReportHistory<T> {
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record, Consumer<T> taker) {
+        if (record.headers().lastHeader(ModelReport.HEADER) != null) {
+            return;
+        }
         byte[] value = record.value() == null ? new byte[0] : record.value();
         boolean ofTargets = record.headers().lastHeader(TargetsReport.HEADER) != null;
         TargetsReport targets = null;

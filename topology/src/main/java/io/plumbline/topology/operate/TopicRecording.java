@@ -14,6 +14,7 @@ import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.kafka.TopicReader;
 import java.io.Closeable;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -27,11 +28,13 @@ import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.OffsetAndTimestamp;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,6 +55,9 @@ final class TopicRecording implements Closeable {
     /** The reason of records inside the offsets of the range with a time outside of it. */
     static final String OUTSIDE_RANGE = "outside_range";
 
+    /** The reason of requests that another site of the model lacks. */
+    static final String NOT_AT_EVERY_SITE = "not_at_every_site";
+
     /** The reason of records that bring moments: a baseline is made of rows. */
     static final String MOMENT_RECORD = "moment_record";
 
@@ -68,9 +74,11 @@ final class TopicRecording implements Closeable {
     private final RowMask mask;
     private final Map<TopicPartition, Deque<ConsumerRecord<byte[], byte[]>>> waiting = new HashMap<>();
     private final Map<String, Long> leftOut = new TreeMap<>();
+    private final Predicate<String> wanted;
     private long requests;
 
-    private TopicRecording(MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods) {
+    private TopicRecording(
+            MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods, Predicate<String> wanted) {
         this.topicReader =
                 TopicReader.open(config.subscriberProperties(), Map.of("max.poll.records", Integer.toString(AHEAD)));
         this.topic = config.topics().activations();
@@ -87,6 +95,7 @@ final class TopicRecording implements Closeable {
         this.toMs = to.equals(Instant.MAX) ? Long.MAX_VALUE : to.toEpochMilli();
         this.reader = new RecordReader(Map.of(shape.site(), shape), config.limits());
         this.mask = mask;
+        this.wanted = wanted;
     }
 
     /**
@@ -94,14 +103,16 @@ final class TopicRecording implements Closeable {
      *
      * @param mask a record without token ids is refused where it needs them
      * @param periods what is read, at least one; what lies between them is passed over
+     * @param wanted which requests, by their {@link #sameAtEverySite}
      * @throws UsageException when broker, topic or range is not there
      */
-    static TopicRecording open(MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods) {
+    static TopicRecording open(
+            MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods, Predicate<String> wanted) {
         String topic = config.topics().activations();
         if (!Brokers.topics(config.adminProperties()).contains(topic)) {
             throw new UsageException("topic %s does not exist at %s".formatted(topic, config.bootstrapServers()));
         }
-        TopicRecording recording = new TopicRecording(config, shape, mask, periods);
+        TopicRecording recording = new TopicRecording(config, shape, mask, periods, wanted);
         try {
             recording.findRange();
         } catch (RuntimeException notThere) {
@@ -244,6 +255,10 @@ final class TopicRecording implements Closeable {
                 leftOut.merge(DeadLetter.Reason.MISSING_TOKEN_IDS.label(), 1L, Long::sum);
                 return;
             }
+            if (!wanted.test(sameAtEverySite(record, kept.rows()))) {
+                leftOut.merge(NOT_AT_EVERY_SITE, 1L, Long::sum);
+                return;
+            }
             requestReader.read(kept.batch());
             requests++;
             for (int i = 0; i < read.length; i++) {
@@ -252,6 +267,16 @@ final class TopicRecording implements Closeable {
         } catch (RecordReader.Refused refused) {
             leftOut.merge(refused.deadLetter().reason().label(), 1L, Long::sum);
         }
+    }
+
+    /** Returns what a request has in common at all sites of a model: its time, its rows and its name. */
+    private static String sameAtEverySite(ConsumerRecord<byte[], byte[]> record, int rows) {
+        Header request = record.headers().lastHeader("request");
+        return "%d %d %s"
+                .formatted(
+                        record.timestamp(),
+                        rows,
+                        request == null ? "" : new String(request.value(), StandardCharsets.UTF_8));
     }
 
     /** The earliest of all partitions' next records; null at the end of the range. */

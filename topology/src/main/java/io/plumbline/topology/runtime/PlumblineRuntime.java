@@ -43,6 +43,7 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -261,9 +262,12 @@ public final class PlumblineRuntime implements AutoCloseable {
             StreamsSettings.holdBack(properties, heldBack);
             KafkaStreams streams =
                     streams(Application.MONITOR, topology, properties, clients, outputs, config, metrics, topicsThere);
-            Map<String, String> topics = Map.of(
-                    Metrics.ACTIVATIONS, config.topics().activations(),
-                    Metrics.MOMENTS, config.topics().moments());
+            Map<String, String> topics = new HashMap<>();
+            topics.put(Metrics.ACTIVATIONS, config.topics().activations());
+            topics.put(Metrics.MOMENTS, config.topics().moments());
+            if (!config.models().isEmpty()) {
+                topics.put(Metrics.MODEL_WINDOWS, config.topics().modelWindows());
+            }
             Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
             allReady = allReady.and(source.topic().whole())

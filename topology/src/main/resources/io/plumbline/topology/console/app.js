@@ -145,6 +145,17 @@ function onWindow({ site, window }) {
   if (site === state.selected) state.page?.window(window, summary);
 }
 
+function onModel({ model, window, report }) {
+  everything.heard();
+  const known = state.overview.models.find((one) => one.model === model);
+  if (!known) return;
+  if (known.newest && known.newest.verdict !== report.verdict) say(`model ${model} is ${report.verdict}: ${report.reason}`);
+  known.windows = [...known.windows.filter((one) => one.window_end_ms !== window.window_end_ms), window]
+    .sort((a, b) => a.window_end_ms - b.window_end_ms);
+  if (!known.newest || report.window_end_ms >= known.newest.window_end_ms) known.newest = report;
+  show();
+}
+
 async function onSite({ site }) {
   everything.heard();
   try {
@@ -164,6 +175,7 @@ async function start() {
       state: connection,
       window: onWindow,
       site: onSite,
+      model: onModel,
       letters: ({ dead_letters }) => {
         state.overview.dead_letters = dead_letters;
         refused(byId("refused"), state.overview);

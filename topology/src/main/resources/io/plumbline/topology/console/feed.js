@@ -67,7 +67,7 @@ export const RETRY_MS = 3000;
 
 /**
  * Follows the events from a place on.
- * handlers: { window, site, letters, reset } take data; state(word) is "live" or "lost".
+ * handlers: { window, site, model, letters, reset } take data; state(word) is "live" or "lost".
  */
 export function follow(place, handlers) {
   let source;
@@ -86,7 +86,7 @@ export function follow(place, handlers) {
         setTimeout(() => open(""), RETRY_MS);
       }
     };
-    for (const name of ["window", "site", "letters", "reset"]) {
+    for (const name of ["window", "site", "model", "letters", "reset"]) {
       source.addEventListener(name, (event) => handlers[name](JSON.parse(event.data)));
     }
   };

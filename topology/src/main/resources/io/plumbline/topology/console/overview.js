@@ -1,8 +1,9 @@
 import { h } from "./dom.js";
 import { ago, headline, moment, words } from "./format.js";
-import { badge, silence, siteName } from "./sites.js";
+import { models, siteLink } from "./models.js";
+import { badge, silence } from "./sites.js";
 
-const link = (site) => h("a", { href: `#/site/${encodeURIComponent(site.site)}` }, siteName(site.site));
+const link = (site) => siteLink(site.site);
 
 /** Shows, before a site is chosen, what needs somebody and how far from it the other sites are. */
 export function overview(root, sites, settings) {
@@ -15,7 +16,8 @@ export function overview(root, sites, settings) {
   ];
   const waiting = sites.filter((site) => site.waiting_candidate !== null);
   root.replaceChildren(h("div", { class: "overview" },
-    h("h1", null, "All sites"),
+    h("h1", null, settings.models.length > 0 ? "Models and sites" : "All sites"),
+    models(settings.models),
     parts.filter(([, some]) => some.length > 0).map(([title, some, why]) => h("section", { class: "part" },
       h("h2", null, `${title} (${some.length})`),
       h("ul", { class: "needs" }, some.map((site) => h("li", null, link(site), badge(site.newest?.verdict),

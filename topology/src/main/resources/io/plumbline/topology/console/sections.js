@@ -6,10 +6,10 @@ import { requests, spectrum } from "./spectrum.js";
 
 /** The sections that are drawn in a way of their own, by the part of the page that shows them. */
 const DRAWN = {
-  spectrum: [spectrum, "spectrum"],
-  requests: [requests, "worst_requests"],
   groups: [groups, "groups"],
+  requests: [requests, "worst_requests"],
   features: [features, "failing_features", "feature_activity"],
+  spectrum: [spectrum, "spectrum"],
 };
 
 export const PARTS = [...Object.keys(DRAWN), "others"];

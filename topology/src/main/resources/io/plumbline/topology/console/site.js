@@ -1,3 +1,4 @@
+import { answers } from "./answers.js";
 import { WindowChart } from "./chart.js";
 import { breakdown } from "./breakdown.js";
 import { decoders } from "./decoders.js";
@@ -46,6 +47,9 @@ export class SitePage {
     this.range = RANGES[record ? 2 : 1];
     this.closed = false;
     this.statistic = null;
+    this.told = null;
+    this.fitted = null;
+    this.behind = record !== null;
     this.body = h("div", { class: "body" });
     this.head = h("header", { class: "site-head" });
     root.replaceChildren(this.head, this.body);
@@ -111,14 +115,17 @@ export class SitePage {
       h("div", { class: "title" }, h("h1", null, s.site), badge(w?.verdict),
         w && h("span", { class: "quiet" }, s.since_ms === w.window_end_ms ? `newest window ended ${moment(w.window_end_ms)}`
           : `since the window that ended ${moment(s.since_ms)}; the newest ended ${moment(w.window_end_ms)}`)),
-      w && h("p", { class: "reason" }, words(w.reason)),
-      w?.details.length > 0 && h("ul", { class: "reason" }, w.details.map((detail) => h("li", null, detail))),
+      answers({ window: w, summary: s, reports: this.told, decoders: this.fitted }),
       w?.warning && w.warning !== "aligned" && h("p", { class: "warn" }, `Warning (${w.warning}): ${w.warning_reason}.`),
       w?.coverage?.moved && h("p", { class: "warn" }, `Coverage moved: ${w.coverage.moved}.`),
       w?.energy_warning && h("p", { class: "warn" }, `Warning: ${w.energy_warning}.`),
       old && h("p", { class: "warn" }, `No window for ${ago(s.heard_ms).replace(" ago", "")}: what stands here is old. Do rows still arrive? The account of rows below says, and so does the alert PlumblineNoWindows in the runbook.`),
-      w && h("dl", { class: "figures" }, figures(w, s).map(([name, value, more]) =>
-        h("div", null, h("dt", null, name), h("dd", null, value, more && h("small", null, more))))),
+      w && h("details", { class: "behind", open: this.behind, ontoggle: (e) => { this.behind = e.target.open; } },
+        h("summary", null, "Reason and figures"),
+        h("p", { class: "reason" }, words(w.reason)),
+        w.details.length > 0 && h("ul", { class: "reason" }, w.details.map((detail) => h("li", null, detail))),
+        h("dl", { class: "figures" }, figures(w, s).map(([name, value, more]) =>
+          h("div", null, h("dt", null, name), h("dd", null, value, more && h("small", null, more)))))),
     ].filter(Boolean));
   }
 
@@ -126,7 +133,7 @@ export class SitePage {
     this.gap?.close();
     this.fvu?.close();
     this.gap = this.fvu = null;
-    this.parts = Object.fromEntries([...PARTS, "breakdown", "decoders", "rows", "statistics"].map((name) => [name, h("section", { class: `part ${name}` })]));
+    this.parts = Object.fromEntries([...PARTS, "breakdown", "decoders", "rows", "statistics"].map((name) => [name, h("section", { class: `part ${name}`, id: `part-${name}` })]));
     if (this.windows.length === 0) {
       this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
       this.fill();
@@ -226,11 +233,16 @@ export class SitePage {
     if (this.closed || !this.gap) return;
     sections(this.parts, this.overview.sections, { ...reports, windows: this.windows });
     statistics(this.parts.statistics, this.overview.statistics, reports.newest);
+    this.told = reports;
+    this.showHead();
   }
 
   async readDecoders() {
     const answer = await get(siteUrl(this.site, "decoders"));
-    if (!this.closed && this.parts) decoders(this.parts.decoders, answer, this.summary.version_in_service);
+    if (this.closed || !this.parts) return;
+    decoders(this.parts.decoders, answer, this.summary.version_in_service);
+    this.fitted = answer;
+    this.showHead();
   }
 
   async readAccount() {

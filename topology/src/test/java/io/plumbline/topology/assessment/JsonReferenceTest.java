@@ -18,7 +18,9 @@ import io.plumbline.topology.report.Breakdown;
 import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.DriftCause;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.SiteStanding;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
@@ -52,6 +54,8 @@ class JsonReferenceTest {
             ActivityChange.class,
             TargetsReport.class,
             BlockStanding.class,
+            ModelReport.class,
+            SiteStanding.class,
             AdaptationReport.class);
 
     @Test

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.DriftJudge;
 import io.plumbline.baseline.NullSample;
 import io.plumbline.baseline.Provenance;
 import io.plumbline.fixtures.EmbeddedBroker;
@@ -18,6 +19,7 @@ import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -68,6 +70,9 @@ class BaselineFromTopicIT {
             for (int i = 0; i < REQUESTS; i++) {
                 send(producer, record(i % PARTITIONS, i, WatchedFolder.SITE, blob(WatchedFolder.quiet(i))));
                 send(producer, record(i % PARTITIONS, i, "another", blob(WatchedFolder.drifted(i))));
+                if (i != 7) {
+                    send(producer, record(i % PARTITIONS, i, "third", blob(WatchedFolder.quiet(1_000 + i))));
+                }
             }
             Matrix poisoned = WatchedFolder.quiet(1_000);
             poisoned.set(3, 3, Double.NaN);
@@ -108,12 +113,49 @@ class BaselineFromTopicIT {
         assertEquals(0, topic.exitCode(), topic.err());
         assertTrue(topic.out().contains("left out as malformed: 1 record\n"), topic.out());
         assertTrue(topic.out().contains("left out as non_finite: 1 record\n"), topic.out());
-        assertTrue(topic.out().contains("left out as unknown_site: 60 records\n"), topic.out());
+        assertTrue(topic.out().contains("left out as unknown_site: 119 records\n"), topic.out());
         Baseline read = assertSame(fromTopic, 0, REQUESTS);
         Provenance provenance = read.provenance();
         assertNotNull(provenance);
         assertEquals("topic activations, site layer.a, its beginning to its end, 60 requests", provenance.source());
         assertEquals(60 * WatchedFolder.ROWS, read.rows().size());
+    }
+
+    @Test
+    void baselinesOfAModelAreOfTheRequestsThatAllItsSitesHave() throws IOException {
+        String site = "{explainer: explainer, baseline: of-model-%s.safetensors, rank: 4, adaptation: {mode: observe}}";
+        Path file = Files.writeString(
+                folder.resolve("model.yaml"),
+                Files.readString(config)
+                        .replaceFirst(
+                                "(?s)sites:.*",
+                                "models: {m: {sites: [%s, third]}}%nsites:%n".formatted(WatchedFolder.SITE)
+                                        + "  %s: %s%n  third: %s%n"
+                                                .formatted(
+                                                        WatchedFolder.SITE, site.formatted("a"), site.formatted("c"))));
+        Object[] arguments = {"baseline", "--from-topic", "--config", file, "--model", "m", "--window-rows", 32};
+        Shell made = Shell.run(arguments);
+        assertEquals(0, made.exitCode(), made.err());
+        Baseline own = Baseline.read(folder.resolve("of-model-a.safetensors"));
+        Baseline third = Baseline.read(folder.resolve("of-model-c.safetensors"));
+        assertEquals(59L * WatchedFolder.ROWS, own.rowCount());
+        assertEquals(own.rowCount(), third.rowCount());
+        assertTrue(made.out().contains("left out as not_at_every_site: 1 record\n"), made.out());
+        int windows = own.samples().get(0).values(DriftJudge.DEFAULT_TRIGGER).length;
+        assertTrue(windows > 10);
+        Baseline joint = own.judgedWith(
+                4, List.of(new NullSample.OtherSite("third", third.samplesOf(4), List.of(DriftJudge.DEFAULT_TRIGGER))));
+        assertEquals(windows, joint.samples().get(0).values(DriftJudge.DEFAULT_TRIGGER).length);
+
+        Shell again = Shell.run(arguments);
+        assertEquals(2, again.exitCode());
+        assertTrue(again.err().contains("of-model-a.safetensors: exists already"), again.err());
+        Shell unknown = Shell.run("baseline", "--from-topic", "--config", file, "--model", "n");
+        assertTrue(unknown.err().contains("--model = n: "), unknown.err());
+        Shell check = Shell.run("check", "--config", file, "--offline");
+        assertTrue(
+                check.out().contains("asked of 1 threshold, the sites of a model being one: 1 false alarm in 30 d"),
+                check.out() + check.err());
     }
 
     @Test
@@ -179,7 +221,7 @@ class BaselineFromTopicIT {
         arguments.addAll(List.of("--from-window", START.plusSeconds(20) + "/" + START.plusSeconds(40)));
         Shell topic = baseline(windows, arguments.toArray());
         assertEquals(0, topic.exitCode(), topic.err());
-        assertTrue(topic.out().contains("left out as outside_range: 20 records\n"), topic.out());
+        assertTrue(topic.out().contains("left out as outside_range: 30 records\n"), topic.out());
         Baseline read = Baseline.read(windows);
         assertEquals(30L * WatchedFolder.ROWS, read.rowCount());
         Provenance provenance = read.provenance();

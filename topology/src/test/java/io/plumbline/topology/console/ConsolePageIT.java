@@ -113,6 +113,76 @@ class ConsolePageIT {
     }
 
     @Test
+    void aSiteAnswersFiveQuestionsInTheirOrder() throws Exception {
+        story(ConsoleReports.SITE, 3);
+        browser.open(served.address("/#/site/blocks.7"));
+        browser.awaitText(".answers", "Nothing.");
+        assertEquals(
+                List.of("Is it drift?", "What is new?", "What failed?", "Who is hurt?", "What to do now?"),
+                browser.run("return [...document.querySelectorAll('.answers dt')].map(one => one.textContent)"));
+        String aligned = browser.text(".answers");
+        assertTrue(aligned.contains("No: 0.8"), aligned);
+        assertTrue(aligned.contains("Nothing that counts: FVU 0.300"), aligned);
+        served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 3, 4.5), 0);
+        browser.awaitText(".answers", "Yes: 1.13 of the threshold, by faithfulness gap");
+        browser.awaitText(".answers", "The column of feature 17 <b>dogs; FVU 0.300, gap 4.500 of at most 5.00.");
+        browser.awaitText(".answers", "Find what was deployed when it began");
+        served.console().onSwapState(ConsoleReports.SITE, waiting(7));
+        browser.awaitText(".answers", "Look at candidate 7, which passed the gate, and approve it:");
+        assertTrue(browser.text(".answers .command").contains("plumbline decoders approve"));
+        for (int width : new int[] {390, 1400}) {
+            browser.size(width, 1000);
+            assertTrue((Long) browser.run("return document.documentElement.scrollWidth") <= width);
+        }
+        // By keyboard: each question leads to its detail.
+        browser.size(1400, 400);
+        browser.run("document.querySelectorAll('.question')[4].focus()");
+        browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER);
+        assertTrue((Boolean) browser.run(
+                "return document.getElementById('part-decoders').getBoundingClientRect().top < innerHeight"));
+    }
+
+    @Test
+    void aModelOpensThePageWithAMapOfItsLayersOverTime() throws Exception {
+        served.close();
+        served = ServedConsole.start(ConsoleReports.model(folder));
+        browser.open(served.address("/"));
+        browser.awaitText(".part.model", "No window yet: its 64 sites are judged as one");
+        browser.awaitText("#connection", "live");
+        for (int window = 0; window < 12; window++) {
+            served.console().onModelReport(ConsoleReports.ofModel(window, 20, window < 8 ? 20 : 23));
+        }
+        browser.awaitText(".part.model", "since the window that ended 2023-11-14 22:23:00 UTC");
+        String text = String.valueOf(browser.run("return document.querySelector('.part.model').textContent"));
+        assertTrue(text.contains("drifted"), text);
+        assertTrue(text.contains("First layer above: layer.20, worst: layer.22."), text);
+        assertTrue(text.contains("Without a window: layer.63."), text);
+        assertTrue(browser.text("#said").contains("model llama is drifted"), browser.text("#said"));
+        // Three layers in the last four of twelve windows.
+        assertEquals(
+                List.of("layer.20", "layer.21", "layer.22"),
+                browser.run(
+                        "return [...document.querySelectorAll('.map g')].filter(g => g.querySelector('.above, .twice'))"
+                                + ".map(g => g.querySelector('title').textContent)"));
+        assertEquals("20 40", browser.run("""
+                const cell = document.querySelectorAll('.map g')[21].querySelector('.above, .twice');
+                return cell.getAttribute('width') + ' ' + cell.getAttribute('x');"""));
+        assertEquals(1L, browser.run("return document.querySelectorAll('.map g:last-child .none').length"));
+        for (int width : new int[] {390, 1400}) {
+            browser.size(width, 1000);
+            assertTrue((Long) browser.run("return document.documentElement.scrollWidth") <= width);
+        }
+        browser.run("document.querySelector('.part.model summary').click()");
+        assertTrue(String.valueOf(browser.run("return document.querySelector('.part.model tbody tr').textContent"))
+                .startsWith("layer.22drifted6.75"));
+        served.console().onModelReport(ConsoleReports.ofModel(12, 20, 24));
+        browser.awaitText(".part.model", "4 of 64");
+        assertEquals(true, browser.run("return document.querySelector('.part.model details').open"));
+        browser.driver().findElement(By.cssSelector(".part.model p a")).click();
+        browser.awaitText("main h1", "layer.20");
+    }
+
+    @Test
     void groupsAreNamedWithWhatTheyShareAndWhetherTheyGrow() throws Exception {
         Path recorded = Files.createDirectories(folder.resolve("recorded"));
         Files.writeString(recorded.resolve("labels.csv"), "feature,label\n1906,<b>German\n");
@@ -242,6 +312,7 @@ class ConsolePageIT {
         browser.awaitText("main", "0.990 of the threshold, by faithfulness gap");
         browser.run("document.querySelector('main .needs a').click()");
         browser.awaitText("main h1", ConsoleReports.layer(5));
+        browser.run("document.querySelector('.behind summary').click()");
         browser.awaitText("main .figures", "faithfulness gap over its threshold\n1.07 4.280 of 4.000");
         browser.run("document.querySelector('.brand').click()");
         browser.awaitText("main h1", "All sites");
@@ -428,9 +499,18 @@ class ConsolePageIT {
     void theFileForAnIncidentIsTheSamePageAndNeedsNoServer() throws Exception {
         story(ConsoleReports.SITE, 9);
         browser.open(served.address("/#/site/blocks.7"));
-        List<String> parts =
-                List.of(".figures", ".readout", ".part.spectrum", ".part.requests", ".part.features", ".part.others");
+        List<String> parts = List.of(
+                ".answers",
+                ".figures",
+                ".readout",
+                ".part.spectrum",
+                ".part.requests",
+                ".part.features",
+                ".part.others");
         browser.awaitText(".part.spectrum", "rank 2");
+        browser.awaitText(".answers", "Nothing: v2 serves.");
+        browser.run("document.querySelector('.behind summary').click()");
+        browser.awaitText(".figures", "gap");
         List<String> live = parts.stream().map(browser::text).toList();
         List<AdaptationReport> adaptations = new ArrayList<>();
         for (int i = 0; i < 23; i++) {
@@ -439,6 +519,7 @@ class ConsolePageIT {
 
         open(ConsoleReports.SITE, windows(ConsoleReports.SITE, 9), adaptations);
         browser.awaitText(".part.spectrum", "rank 2");
+        browser.awaitText(".answers", "Nothing: v2 serves.");
         assertEquals(live, parts.stream().map(browser::text).toList());
         assertEquals("aligned · blocks.7 · Plumbline", browser.driver().getTitle());
         browser.awaitText("#connection", "record, written 20");

@@ -5,10 +5,14 @@ import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.ModelReport;
+import io.plumbline.topology.report.SiteStanding;
 import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.List;
+import java.util.stream.IntStream;
 
 /** Makes configurations and reports for a page without a broker behind it. */
 final class ConsoleReports {
@@ -63,6 +67,51 @@ final class ConsoleReports {
             yaml.append("  %s: {explainer: sae, baseline: b, rank: 32, threshold: 4.0}%n".formatted(layer(i)));
         }
         return MonitorConfig.parse(yaml.toString(), "page.yaml", folder);
+    }
+
+    /** A model of 64 layers. */
+    static MonitorConfig model(Path folder) throws IOException {
+        StringBuilder yaml = new StringBuilder(
+                "application_id: page\nkafka: {bootstrap.servers: \"broker:9092\"}\nmodels: {llama: {sites: [");
+        IntStream.range(0, 64)
+                .forEach(i -> yaml.append(i == 0 ? "" : ", ").append("layer.").append(i));
+        yaml.append("]}}\nsites:\n");
+        for (int i = 0; i < 64; i++) {
+            yaml.append("  layer.%d: {explainer: sae, baseline: b, rank: 32}%n".formatted(i));
+        }
+        return MonitorConfig.parse(yaml.toString(), "page.yaml", folder);
+    }
+
+    /** The window of the model with this number, in which layers from one to another are above their thresholds. */
+    static ModelReport ofModel(int number, int from, int to) {
+        List<SiteStanding> sites = IntStream.range(0, 63)
+                .mapToObj(i -> new SiteStanding(
+                        "layer." + i,
+                        i >= from && i < to ? Verdict.DRIFTED : Verdict.ALIGNED,
+                        "faithfulness_gap",
+                        i >= from && i < to ? 5.0 + i : 2.0,
+                        4.0,
+                        null))
+                .toList();
+        List<String> above = sites.stream()
+                .filter(SiteStanding::isAbove)
+                .map(SiteStanding::site)
+                .toList();
+        SiteStanding worst = ModelReport.worst(sites);
+        long end = T0 + 60_000L * (number + 1);
+        return new ModelReport(
+                "llama",
+                end - 60_000,
+                end,
+                above.isEmpty() ? Verdict.ALIGNED : Verdict.DRIFTED,
+                above.isEmpty() ? "it is not above the threshold" : above.size() + " of 64 sites are above theirs",
+                worst.overThreshold(),
+                worst.site(),
+                above.isEmpty() ? null : above.get(0),
+                above,
+                above,
+                List.of("layer.63"),
+                sites);
     }
 
     /** The window with this number, one a minute. */

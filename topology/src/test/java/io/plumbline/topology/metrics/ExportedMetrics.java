@@ -15,6 +15,8 @@ import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.panes.StateSize;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
+import io.plumbline.topology.report.ModelReport;
+import io.plumbline.topology.report.SiteStanding;
 import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.report.WindowReports;
 import java.io.IOException;
@@ -147,6 +149,20 @@ final class ExportedMetrics {
             decoders.onSwapState(site, SwapState.INITIAL);
             decoders.trained(site, "00ff00ff00ff00ff");
         }
+        pipeline.onModelReport(new ModelReport(
+                "model",
+                0,
+                1,
+                Verdict.ALIGNED,
+                "",
+                0.5,
+                "blocks.7",
+                null,
+                List.of(),
+                List.of(),
+                List.of("blocks.11"),
+                List.of(new SiteStanding("blocks.7", Verdict.ALIGNED, "faithfulness_gap", 1.0, 2.0, null))));
+        pipeline.onLateSite("model");
         decoders.onCaughtUp();
         sites.forEach(site -> decoders.held(site, 2, DecoderKind.ADAPTED, "a1b2c3d4e5f60718"));
         pipeline.onState("panes", "0_0", new StateSize(3, 12_000));
