@@ -127,8 +127,9 @@ public final class ActivityComparison {
                 rare[j] = chanceOfRare(clean, window, j);
             }
         }
-        double levelOfFrequent = level(frequent, tested, SHARE_OF_FREQUENT * falseDiscoveryRate);
-        double levelOfRare = level(rare, features - tested, (1.0 - SHARE_OF_FREQUENT) * falseDiscoveryRate);
+        double levelOfFrequent = FalseDiscovery.level(frequent, tested, SHARE_OF_FREQUENT * falseDiscoveryRate);
+        double levelOfRare =
+                FalseDiscovery.level(rare, features - tested, (1.0 - SHARE_OF_FREQUENT) * falseDiscoveryRate);
         List<Integer> changed = new ArrayList<>();
         int less = 0;
         for (int j = 0; j < features; j++) {
@@ -205,20 +206,5 @@ public final class ActivityComparison {
     private static double count(FeatureActivity activity, int feature, boolean inactive) {
         long active = activity.activeRows()[feature];
         return inactive ? activity.rows() - active : active;
-    }
-
-    /**
-     * Returns the logarithm of the largest of the ordered chances that is at most its place times the share, over how
-     * many there are.
-     */
-    private static double level(double[] logChances, int tested, double share) {
-        double[] sorted = logChances.clone();
-        Arrays.sort(sorted);
-        for (int place = tested; place > 0; place--) {
-            if (sorted[place - 1] <= Math.log(share * place / tested)) {
-                return sorted[place - 1];
-            }
-        }
-        return Double.NEGATIVE_INFINITY;
     }
 }

@@ -20,26 +20,28 @@ final class Excess {
     /** The fewest groups of requests, since a bootstrap of fewer says little. */
     static final int FEWEST_GROUPS = 5;
 
+    private static final double NOT_TESTED = 1.0;
+
     private Excess() {}
 
     static boolean[] of(Costs window, @Nullable Costs baseline, int groups) {
         int features = window.squaredNorms().length;
-        double[] chances = new double[features];
-        Arrays.fill(chances, 2.0);
+        double[] logChances = new double[features];
+        Arrays.fill(logChances, NOT_TESTED);
         int tested = 0;
         if (groups >= FEWEST_GROUPS) {
             TDistribution student = new TDistribution(null, groups - 1.0);
             for (int j = 0; j < features; j++) {
                 if (isKnown(window, j)) {
-                    chances[j] = chance(window, baseline, j, student);
+                    logChances[j] = Math.log(chance(window, baseline, j, student));
                     tested++;
                 }
             }
         }
-        double level = level(chances, tested);
+        double level = FalseDiscovery.level(logChances, tested, FALSE_SHARE);
         boolean[] taken = new boolean[features];
         for (int j = 0; j < features; j++) {
-            taken[j] = chances[j] <= level;
+            taken[j] = logChances[j] <= level;
         }
         return taken;
     }
@@ -72,19 +74,5 @@ final class Excess {
     private static double noise(Costs costs, int feature) {
         double variance = costs.removable().variance()[feature];
         return costs.removable().noise()[feature] / (variance * variance);
-    }
-
-    /**
-     * Returns the largest of the ordered chances that is at most its place times the share, over how many there are.
-     */
-    private static double level(double[] chances, int tested) {
-        double[] sorted = chances.clone();
-        Arrays.sort(sorted);
-        for (int place = tested; place > 0; place--) {
-            if (sorted[place - 1] <= FALSE_SHARE * place / tested) {
-                return sorted[place - 1];
-            }
-        }
-        return -1.0;
     }
 }

@@ -8,6 +8,7 @@ import io.plumbline.records.MomentRecord;
 import java.util.Arrays;
 import java.util.function.Function;
 import java.util.function.IntToDoubleFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -87,6 +88,14 @@ public final class RowMask {
      */
     public Kept<ActivationBatch> apply(ActivationBatch batch) {
         return apply(batch, batch.rows(), batch.tokenIds(), row -> norm(batch.targetRows(), row), batch::keep);
+    }
+
+    /** Returns which rows {@link #apply(ActivationBatch)} leaves, ascending. */
+    public int[] rowsLeft(ActivationBatch batch) {
+        int[] all = IntStream.range(0, batch.rows()).toArray();
+        int[] left = apply(all, batch.rows(), batch.tokenIds(), row -> norm(batch.targetRows(), row), kept -> kept)
+                .rows();
+        return left == null ? new int[0] : left;
     }
 
     /**

@@ -74,6 +74,7 @@ class HouseTest {
             "features",
             "groups",
             "baseline",
+            "comparison",
             "causal",
             "causal.heads",
             "toy",

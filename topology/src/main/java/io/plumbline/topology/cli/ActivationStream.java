@@ -15,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -185,6 +186,26 @@ public final class ActivationStream implements Closeable {
 
     int requests() {
         return dumps.stream().mapToInt(dump -> dump.file().requests()).sum();
+    }
+
+    /** Returns all requests with all rows, each read when it is asked for, their targets as they come. */
+    List<ActivationBatch> asList() {
+        return new AbstractList<>() {
+            @Override
+            public ActivationBatch get(int request) {
+                int left = request;
+                int dump = 0;
+                while (left >= dumps.get(dump).file().requests()) {
+                    left -= dumps.get(dump++).file().requests();
+                }
+                return dumps.get(dump).file().request(left);
+            }
+
+            @Override
+            public int size() {
+                return requests();
+            }
+        };
     }
 
     /**

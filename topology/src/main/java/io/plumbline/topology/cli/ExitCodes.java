@@ -4,7 +4,10 @@ package io.plumbline.topology.cli;
 public final class ExitCodes {
 
     public static final int FINE = 0;
-    /** Drift was found, and the caller asked for this code: {@code assess --fail-on-drift}. */
+    /**
+     * Drift was found, or a change failed its policy, and the caller asked for this code: {@code assess
+     * --fail-on-drift}, {@code compare --policy}.
+     */
     public static final int DRIFT_FOUND = 1;
     /** Bad option, bad configuration, missing file: what was typed has to change. */
     public static final int USAGE = 2;

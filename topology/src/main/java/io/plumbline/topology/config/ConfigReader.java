@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /** Reads the configuration file; every mistake in it becomes one sentence, and all of them are reported together. */
 final class ConfigReader {
 
-    private static final YAMLMapper YAML = new YAMLMapper(YAMLFactory.builder()
+    static final YAMLMapper YAML = new YAMLMapper(YAMLFactory.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .build());
 

@@ -3,6 +3,7 @@ package io.plumbline.topology.operate;
 import io.plumbline.topology.cli.AdaptCommand;
 import io.plumbline.topology.cli.AssessCommand;
 import io.plumbline.topology.cli.CommandProvider;
+import io.plumbline.topology.cli.CompareCommand;
 import io.plumbline.topology.cli.CompletionCommand;
 import io.plumbline.topology.cli.ConfigCommand;
 import io.plumbline.topology.cli.EncodeCommand;
@@ -39,13 +40,14 @@ import picocli.CommandLine.ScopeType;
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors"
                     + " --rank 32",
             "",
-            "Exit codes: 0 fine, 1 drift found where that was asked for, 2 usage, 3 failure, 4 undecided.",
+            "Exit codes: 0 fine, 1 drift or a failed policy where that was asked for, 2 usage, 3 failure, 4 undecided.",
             "PLUMBLINE_JAVA_OPTS passes options to Java, PLUMBLINE_LOG=info shows the log."
         },
         subcommands = {
             BaselineCommand.class,
             AssessCommand.class,
             AdaptCommand.class,
+            CompareCommand.class,
             ExplainerCommand.class,
             EncodeCommand.class,
             ExportTrainingCommand.class,

@@ -45,7 +45,7 @@ class KilledModelIT {
 
     private int children;
 
-    /** The model's windows are those of one instance that lived: each once, with the same verdict and the same sites. */
+    /** The model's windows are those of one that lived: each once, with the same verdict and sites. */
     @Test
     void whenAnInstanceIsKilledEveryWindowOfAModelIsReportedOnceAndAsByOneThatLived() throws Exception {
         Map<Long, ModelReport> expected = lived();

@@ -1,0 +1,93 @@
+package io.plumbline.comparison;
+
+import io.plumbline.judgement.Amounts;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Finds the mistakes that explain a change.
+ *
+ * <p>Rows are scaled where the lengths of all change by one factor, to a fiftieth, and hardly any turns. They come from
+ * another layer where the explainer leaves more than all of their variance, and twice what it left before, or where 19
+ * of 20 have a cosine below {@value Pairs#FAR} to the same row before. On a small language model a neighbouring layer
+ * has a median of 0.95, weights of 4 bits one of 0.99; those of 3 bits are as far as a layer, so that only rows of the
+ * layers themselves tell.
+ */
+final class Causes {
+
+    private static final double SAME_FACTOR = 0.02;
+    private static final double LEAST_FACTOR = 0.05;
+    private static final double SAME_DIRECTION = 0.99;
+    private static final double NEARLY_ALL = 0.95;
+
+    private Causes() {}
+
+    /**
+     * Returns those that are found.
+     *
+     * @param notFinite rows, before and after
+     * @param pairs null where rows have no partner
+     * @param template see {@link Prompts#missingTemplate}
+     * @param layer what says that after's rows are those of another place; empty where none of those given is nearer,
+     *     null where none is given
+     */
+    static List<Cause> of(
+            Side before,
+            Side after,
+            long[] notFinite,
+            @Nullable Pairs pairs,
+            @Nullable String template,
+            @Nullable String layer) {
+        Map<String, String> causes = new LinkedHashMap<>();
+        if (template != null) {
+            causes.put("missing_template", template);
+        }
+        if (notFinite[1] > notFinite[0]) {
+            causes.put(
+                    "overflow",
+                    "%s of after have Inf or NaN, %d of before; float16 ends at 65,504, the largest value before is %s"
+                            .formatted(
+                                    Amounts.count(notFinite[1], "row"),
+                                    notFinite[0],
+                                    Amounts.number(before.precision.largest)));
+        }
+        String type = after.precision.narrowerThan(before.precision);
+        if (!type.isEmpty()) {
+            causes.put("wrong_dtype", "every value of after is exactly a %s, before's are not".formatted(type));
+        }
+        double fvu = after.fvuWithout(Estimate.NONE);
+        double fvuBefore = before.fvuWithout(Estimate.NONE);
+        if (layer != null && !layer.isEmpty()) {
+            causes.put("another_layer", layer);
+        } else if (pairs != null && isScaled(pairs)) {
+            double percent = 100.0 * pairs.spreadOfRatio();
+            String sentence =
+                    "after's rows are before's times %.4f: the factor varies by %.2g %%, the mean cosine is %.4f";
+            causes.put("scaled_rows", text(sentence, pairs.ratio(), percent, pairs.cosineWithout(Estimate.NONE)));
+        } else if (template == null && fvu > 1.0 && fvu > 2.0 * fvuBefore) {
+            String sentence = "another layer or another hook: the explainer leaves %.3g of the variance, %.3g before";
+            causes.put("another_layer", text(sentence, fvu, fvuBefore));
+        } else if (pairs != null && layer == null && pairs.farShare() >= NEARLY_ALL) {
+            String sentence =
+                    "another layer, another hook, or weights of 3 bits: %.3g %% of the cosines to the row before"
+                            + " are below %s";
+            causes.put("another_layer", text(sentence, 100.0 * pairs.farShare(), Pairs.FAR));
+        }
+        return causes.entrySet().stream()
+                .map(cause -> new Cause(cause.getKey(), cause.getValue()))
+                .toList();
+    }
+
+    private static String text(String sentence, Object... figures) {
+        return String.format(Locale.ROOT, sentence, figures);
+    }
+
+    private static boolean isScaled(Pairs pairs) {
+        return Math.abs(pairs.ratio() - 1.0) >= LEAST_FACTOR
+                && pairs.spreadOfRatio() <= SAME_FACTOR
+                && pairs.cosineWithout(Estimate.NONE) >= SAME_DIRECTION;
+    }
+}

@@ -1,0 +1,160 @@
+package io.plumbline.topology.cli;
+
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.UsualRank;
+import io.plumbline.comparison.ExplainerComparison;
+import io.plumbline.comparison.Policy;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.moments.RowMask;
+import io.plumbline.records.ActivationBatch;
+import io.plumbline.topology.config.PolicyFile;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** Runs {@code plumbline compare}: the same prompts before and after a change of the model. */
+@Command(
+        name = "compare",
+        mixinStandardHelpOptions = true,
+        description = {
+            "Compares an explainer on the same prompts before and after a change of engine, revision, quantisation or"
+                    + " fine-tune.",
+            "",
+            "With --policy it exits with 1 where the worse end of an interval breaks a limit, or where a mistake is"
+                    + " found that allowed_causes does not name.",
+            ""
+        },
+        footer = {
+            "",
+            "Example:",
+            "  plumbline compare --explainer sae/ --before today.safetensors --after int4.safetensors \\",
+            "      --policy policy.yaml --markdown \"$GITHUB_STEP_SUMMARY\""
+        })
+public final class CompareCommand implements Callable<Integer> {
+
+    private static final int LISTED = 10;
+
+    @Option(
+            names = "--explainer",
+            required = true,
+            paramLabel = "DIR",
+            description = "Folder or file of the explainer.")
+    Path explainer;
+
+    @Mixin
+    ExplainerFacts facts;
+
+    @Option(names = "--before", required = true, arity = "1..*", paramLabel = "FILE", description = "Dumps before it.")
+    List<Path> before;
+
+    @Option(names = "--after", required = true, arity = "1..*", paramLabel = "FILE", description = "Dumps after it.")
+    List<Path> after;
+
+    @Option(
+            names = "--before-layers",
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Dumps of other layers before it: the one that after's rows come from is named.")
+    List<Path> layers = List.of();
+
+    @Option(names = "--baseline", paramLabel = "FILE", description = "Baseline whose mask and rank are taken.")
+    @Nullable
+    Path baseline;
+
+    @Option(names = "--policy", paramLabel = "FILE", description = "YAML of limits, and of allowed_causes.")
+    @Nullable
+    Path policy;
+
+    @Option(names = "--junit", paramLabel = "FILE", description = "Write a test case for each rule and each mistake.")
+    @Nullable
+    Path junit;
+
+    @Option(names = "--markdown", paramLabel = "FILE", description = "Add a summary in Markdown to this file.")
+    @Nullable
+    Path markdown;
+
+    @Option(names = "--labels", paramLabel = "FILE", description = "Labels of features, index to text, as JSON or CSV.")
+    @Nullable
+    Path labels;
+
+    @Option(names = "--json", description = "Print one JSON object.")
+    boolean json;
+
+    @Spec
+    CommandSpec spec;
+
+    @Override
+    public Integer call() throws IOException {
+        if (junit != null && policy == null) {
+            throw new UsageException("--junit = %s: its test cases are the rules of a --policy".formatted(junit));
+        }
+        Policy limits = policy == null ? null : PolicyFile.read(policy);
+        List<Explainer> blocks = Options.blocks(explainer, facts.options());
+        if (blocks.size() > 1) {
+            throw new UsageException("--explainer = %s: has %d targets; name one with --explainer-option target=L"
+                    .formatted(explainer, blocks.size()));
+        }
+        FeatureOptions names = new FeatureOptions();
+        names.labels = labels;
+        ExplainerComparison comparison = compare(blocks.get(0));
+        CompareReport report = CompareReport.of(comparison, limits, names.names(blocks.get(0)));
+        report.print(spec.commandLine().getOut(), json);
+        if (junit != null) {
+            Files.writeString(junit, report.junit());
+        }
+        if (markdown != null) {
+            Files.writeString(markdown, report.markdown(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        }
+        return report.passes() ? ExitCodes.FINE : ExitCodes.DRIFT_FOUND;
+    }
+
+    private ExplainerComparison compare(Explainer trained) throws IOException {
+        Baseline normal = baseline == null ? null : Options.baseline(baseline, trained);
+        RowMask mask = normal == null ? RowMask.NONE : normal.masking().mask();
+        int rank = normal == null || normal.samples().isEmpty()
+                ? UsualRank.of(trained.targetWidth())
+                : normal.samples().get(0).rank();
+        List<ActivationStream> open = new ArrayList<>();
+        try {
+            Map<String, List<ActivationBatch>> places = new LinkedHashMap<>();
+            for (Path layer : layers) {
+                places.put(layer.toString(), requests(List.of(layer), trained, RowMask.NONE, open));
+            }
+            return ExplainerComparison.between(
+                    trained,
+                    rank,
+                    mask,
+                    requests(before, trained, mask, open),
+                    requests(after, trained, mask, open),
+                    places,
+                    LISTED);
+        } finally {
+            for (ActivationStream stream : open) {
+                stream.close();
+            }
+        }
+    }
+
+    private static List<ActivationBatch> requests(
+            List<Path> files, Explainer trained, RowMask mask, List<ActivationStream> open) throws IOException {
+        ActivationStream stream = ActivationStream.open(files, trained);
+        open.add(stream);
+        stream.requireTokenIds(mask);
+        if (stream.requests() < 2) {
+            throw new UsageException("%s: one request; expected 2 or more, for intervals".formatted(files.get(0)));
+        }
+        return stream.asList();
+    }
+}
