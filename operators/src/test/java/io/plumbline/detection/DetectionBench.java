@@ -30,8 +30,8 @@ import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 
 /**
- * Computes every statistic of Plumbline, and a kernel two-sample test, on the same windows of whole requests:
- * calibrated on clean windows as a baseline file has them, then asked about others.
+ * Computes every statistic of Plumbline on the same windows of whole requests: calibrated on clean windows as a
+ * baseline file has them, then asked about others.
  */
 public final class DetectionBench {
 
@@ -41,8 +41,6 @@ public final class DetectionBench {
             .map(Statistic::label)
             .toList();
 
-    public static final String RIVAL = "mmd";
-
     /** Statistics that are judged as one, by name: 1 where the window is above any of their levels, else 0. */
     public static final Map<String, List<String>> JUDGED = judged();
 
@@ -51,17 +49,11 @@ public final class DetectionBench {
     /** The rate of false alarms in clean windows, for those that are judged as one. */
     private static final double RATE = 0.05;
 
-    /** The number of rows taken of the baseline, and of a window: what a kernel test costs grows with their product. */
-    private static final int REFERENCE_ROWS = 320;
-
-    private static final int TESTED_ROWS = 512;
-
     private final Explainer explainer;
     private final int windowRows;
     private final Baseline baseline;
     private final SiteGeometry geometry;
     private final IdentityHashMap<ActivationBatch, Matrix> reconstructions = new IdentityHashMap<>();
-    private final MeanDiscrepancy discrepancy;
     private final Scores clean = new Scores();
     private final BoundTally bounds = new BoundTally();
     private final Map<String, DriftJudge> judges = new LinkedHashMap<>();
@@ -87,19 +79,6 @@ public final class DetectionBench {
             for (double value : sample.values(statistic)) {
                 clean.add(statistic, value);
             }
-        }
-        List<Matrix> windows = new ArrayList<>();
-        List<ActivationBatch> open = new ArrayList<>();
-        for (ActivationBatch request : requests) {
-            open.add(request);
-            if (rows(open) >= windowRows) {
-                windows.add(stack(open));
-                open.clear();
-            }
-        }
-        discrepancy = reference(windows);
-        for (int i = 0; i < windows.size(); i++) {
-            clean.add(RIVAL, discrepancy.of(tested(windows.get(i)), i));
         }
     }
 
@@ -160,45 +139,10 @@ public final class DetectionBench {
         judges.forEach((name, judge) -> scores.add(
                 name,
                 judge.judge(DriftState.INITIAL, assessment).verdict() instanceof DriftVerdict.Drifted ? 1.0 : 0.0));
-        scores.add(RIVAL, discrepancy.of(tested(rows), -1));
     }
 
     private Matrix reconstruct(ActivationBatch request) {
         return explainer.decoder().reconstruct(explainer.encoder().encode(request.activations()));
-    }
-
-    /** Returns rows at even distances. */
-    private static Matrix tested(Matrix rows) {
-        int count = Math.min(TESTED_ROWS, rows.rows());
-        Matrix tested = Matrix.zeros(count, rows.columns());
-        for (int i = 0; i < count; i++) {
-            int row = (int) ((long) i * rows.rows() / count);
-            System.arraycopy(rows.values(), row * rows.columns(), tested.values(), i * rows.columns(), rows.columns());
-        }
-        return tested;
-    }
-
-    private static MeanDiscrepancy reference(List<Matrix> windows) {
-        int rows = windows.stream().mapToInt(Matrix::rows).sum();
-        int count = Math.min(REFERENCE_ROWS, rows);
-        Matrix reference = Matrix.zeros(count, windows.get(0).columns());
-        int[] windowOf = new int[count];
-        int window = 0;
-        int before = 0;
-        for (int i = 0; i < count; i++) {
-            int row = (int) ((long) i * rows / count);
-            while (row - before >= windows.get(window).rows()) {
-                before += windows.get(window++).rows();
-            }
-            windowOf[i] = window;
-            System.arraycopy(
-                    windows.get(window).values(),
-                    (row - before) * reference.columns(),
-                    reference.values(),
-                    i * reference.columns(),
-                    reference.columns());
-        }
-        return new MeanDiscrepancy(reference, windowOf);
     }
 
     private static int rows(List<ActivationBatch> requests) {

@@ -22,7 +22,6 @@ public final class DetectionTable {
         this.usual = usual;
         this.lines = lines;
         columns.addAll(DetectionBench.JUDGED.keySet());
-        columns.add(DetectionBench.RIVAL);
         lines.accept("| | `" + String.join("` | `", columns) + "` |");
         lines.accept("|---|" + "---|".repeat(columns.size()));
         row(

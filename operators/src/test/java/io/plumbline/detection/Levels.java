@@ -8,7 +8,7 @@ import java.util.Map;
  * Levels taken from clean windows: for each detector the {@code floor(rate (K+1))}-th largest clean value, which keeps
  * the rate, and, as the rival, mean + 3 standard deviations.
  */
-final class Levels {
+public final class Levels {
 
     private final Map<String, double[]> ascending = new LinkedHashMap<>();
     private final double rate;

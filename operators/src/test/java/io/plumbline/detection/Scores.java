@@ -27,7 +27,7 @@ public final class Scores {
     }
 
     /** The chance that a shifted window scores above a clean one, ties counting half. */
-    static double auc(double[] clean, double[] shifted) {
+    public static double auc(double[] clean, double[] shifted) {
         double above = 0.0;
         for (double high : shifted) {
             for (double low : clean) {
@@ -45,7 +45,7 @@ public final class Scores {
      * Windows until the first above the level, that one counted, on average over where one begins (going round at the
      * end); infinite where there is none.
      */
-    static double delay(double[] scores, double level) {
+    public static double delay(double[] scores, double level) {
         double sum = 0.0;
         for (int from = 0; from < scores.length; from++) {
             int waited = 0;

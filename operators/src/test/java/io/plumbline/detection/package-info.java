@@ -1,5 +1,5 @@
 /**
- * Measures what Plumbline's statistics see, how soon, and what rivals see on the same windows; the figures of
+ * Measures what Plumbline's statistics see, and how soon; the figures of
  * docs/concepts/detection.md.
  */
 package io.plumbline.detection;

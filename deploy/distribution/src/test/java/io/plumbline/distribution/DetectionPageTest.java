@@ -7,7 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -15,21 +15,20 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** Tests that the page on detection shows the figures that the study wrote. */
+/** Tests that the page on detection shows the figures that {@code plumbline study} wrote. */
 class DetectionPageTest {
 
     private static final Path DOCS = Repository.path("docs");
     private static final Pattern USUAL = Pattern.compile("(recorded|toy), ([0-9,]+) rows: usual");
-    private static final Pattern SHARES = Pattern.compile("(German|code), (.+) % of requests");
-    private static final Pattern SEVERITIES = Pattern.compile("all requests, severity (.+)");
+    private static final Pattern SHARES = Pattern.compile("(German|code|severity [0-9.]+), ([0-9, ]+) % of requests");
 
     @Test
-    void theTableOfTheDefaultHasThePowersOfTheStudy() throws IOException {
+    void theTableOfDetectorsHasThePowersOfTheStudy() throws IOException {
         List<String> lines = Files.readAllLines(DOCS.resolve("concepts/detection.md"));
-        int head =
-                lines.indexOf("| traffic | **default** | request evidence | request FVU | request shift | gap | MMD |");
-        List<String> statistics = cells(lines.get(head).replace("*", ""));
-        Map<String, Map<String, String>> study = Map.of();
+        int head = lines.indexOf("| traffic | **default** | own level | Hotelling | PCA error | PCA share | MMD | PSI "
+                + "| gap | holds one |");
+        List<String> detectors = cells(lines.get(head).replace("*", ""));
+        Map<String, String> study = Map.of();
         int compared = 0;
         List<String> table = lines.subList(head + 2, lines.size()).stream()
                 .takeWhile(line -> line.startsWith("|"))
@@ -44,13 +43,13 @@ class DetectionPageTest {
             for (int column = 1; column < row.size(); column++) {
                 List<String> found = new ArrayList<>();
                 for (String one : cases) {
-                    found.add(study.get(one).get(statistics.get(column) + ": power (%)"));
+                    found.add(study.get(one + "," + detectors.get(column)));
                     compared++;
                 }
-                assertEquals(String.join(", ", found), row.get(column), row.get(0) + ", " + statistics.get(column));
+                assertEquals(String.join(", ", found), row.get(column), row.get(0) + ", " + detectors.get(column));
             }
         }
-        assertEquals(120, compared);
+        assertEquals(135, compared);
     }
 
     private static List<String> cells(String line) {
@@ -62,40 +61,23 @@ class DetectionPageTest {
     /** Returns the cases of the study that a line of the page is of. */
     private static List<String> cases(String traffic) {
         Matcher shares = SHARES.matcher(traffic);
-        if (shares.matches()) {
-            return Stream.of(shares.group(2).split(", "))
-                    .map(share -> "%s %% of requests %s".formatted(share, shares.group(1)))
-                    .toList();
-        }
-        Matcher severities = SEVERITIES.matcher(traffic);
-        return severities.matches()
-                ? Stream.of(severities.group(1).split(", "))
-                        .map(severity -> "all requests at severity " + Double.parseDouble(severity))
+        return shares.matches()
+                ? Stream.of(shares.group(2).split(", "))
+                        .map(share -> shares.group(1) + "," + share)
                         .toList()
-                : List.of("usual, not calibrated on");
+                : List.of("usual,0");
     }
 
-    /** Returns the values of each case, by column. */
-    private static Map<String, Map<String, String>> read(String stream, String rows) throws IOException {
-        Path file = DOCS.resolve("data")
-                .resolve(stream.equals("toy") ? "detection-toy.csv" : "detection-recorded-%s.csv".formatted(rows));
-        List<List<String>> table =
-                Files.readAllLines(file).stream().map(DetectionPageTest::values).toList();
-        Map<String, Map<String, String>> cases = new LinkedHashMap<>();
-        for (List<String> row : table.subList(1, table.size())) {
-            Map<String, String> values = new LinkedHashMap<>();
-            for (int column = 1; column < row.size(); column++) {
-                values.put(table.get(0).get(column), row.get(column));
+    /** Returns the alarms in windows of so many rows by traffic, share and detector. */
+    private static Map<String, String> read(String stream, String rows) throws IOException {
+        Map<String, String> alarms = new HashMap<>();
+        for (String line : Files.readAllLines(
+                DOCS.resolve("data").resolve(stream.equals("toy") ? "study-toy.csv" : "study.csv"))) {
+            String[] values = line.split(",", -1);
+            if (values[0].equals(rows)) {
+                alarms.put(String.join(",", values[1], values[2], values[3]), values[4]);
             }
-            cases.put(row.get(0), values);
         }
-        return cases;
-    }
-
-    /** Splits a line at commas outside quotes. */
-    private static List<String> values(String line) {
-        return Stream.of(line.split(",(?=(?:[^\"]*\"[^\"]*\")*[^\"]*$)", -1))
-                .map(value -> value.replace("\"", ""))
-                .toList();
+        return alarms;
     }
 }

@@ -101,6 +101,7 @@ class HouseTest {
             "demo",
             "benchmarks.operators",
             "benchmarks",
+            "benchmarks.study",
             "causal.commands");
 
     private static final List<String> MODULES = List.of(

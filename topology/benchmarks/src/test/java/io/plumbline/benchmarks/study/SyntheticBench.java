@@ -1,14 +1,18 @@
-package io.plumbline.detection;
+package io.plumbline.benchmarks.study;
 
 import io.plumbline.baseline.Baseline;
 import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.baseline.RecordedWindow;
+import io.plumbline.detection.DetectionBench;
+import io.plumbline.detection.Levels;
+import io.plumbline.detection.Scores;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.features.FailingFeature;
 import io.plumbline.features.FailingFeatures;
 import io.plumbline.geometry.GapAssessment;
 import io.plumbline.geometry.SiteGeometry;
+import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.records.ActivationBatch;
@@ -22,15 +26,30 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Compares Plumbline's statistics and {@link Peers} on windows of a {@link SyntheticWorld}, and the list of failing
- * features with the truth. The explainer is the true dictionary. No request is in two windows.
+ * Compares Plumbline's statistics, {@link Rivals} and an online covariance on windows of a {@link SyntheticWorld}, and
+ * the list of failing features with the truth. The explainer is the true dictionary. No request is in two windows.
  */
 final class SyntheticBench {
 
     /** The rate of false alarms in clean windows. */
     static final double RATE = 0.05;
 
-    static final List<String> COLUMNS = Stream.concat(DetectionBench.STATISTICS.stream(), Peers.NAMES.stream())
+    /**
+     * The exponentially weighted covariance of the leading 32 components, each in units of its clean standard
+     * deviation: Frobenius distance from the identity. Windows must come in order.
+     */
+    private static final String ONLINE = "online covariance";
+
+    /** The weight of the windows before. */
+    private static final double MEMORY = 0.75;
+
+    private static final int FOLLOWED = 32;
+
+    /** Principal components that the rivals look at. */
+    private static final int COMPONENTS = 64;
+
+    static final List<String> COLUMNS = Stream.of(DetectionBench.STATISTICS, Rivals.NAMES, List.of(ONLINE))
+            .flatMap(List::stream)
             .toList();
 
     private final Size size;
@@ -39,7 +58,7 @@ final class SyntheticBench {
     private final List<ActivationBatch> baseline;
     private final Baseline built;
     private final SiteGeometry geometry;
-    private final Peers peers;
+    private final Rivals rivals;
     private final Levels levels;
     private final SplittableRandom random;
 
@@ -74,7 +93,7 @@ final class SyntheticBench {
         baseline.forEach(builder::add);
         built = builder.build();
         geometry = SiteGeometry.of(explainer.decoder(), built.moment(), built.reconstructionMoment(), size.rank());
-        peers = new Peers(stack(baseline));
+        rivals = new Rivals(stack(baseline), COMPONENTS);
         levels = new Levels(windows(world, 0.0, size.cleanWindows()), RATE);
     }
 
@@ -88,7 +107,7 @@ final class SyntheticBench {
 
     /** Scores windows; each request comes from the drifted world with the chance {@code share}. */
     Scores windows(SyntheticWorld drifted, double share, int count) {
-        peers.restart();
+        Matrix online = Matrix.identity(FOLLOWED);
         Scores scores = new Scores();
         for (int window = 0; window < count; window++) {
             List<ActivationBatch> requests = IntStream.range(0, size.requests())
@@ -102,9 +121,27 @@ final class SyntheticBench {
             for (String statistic : DetectionBench.STATISTICS) {
                 scores.add(statistic, assessment.statistic(statistic).orElseThrow());
             }
-            peers.scores(rows, size.requestRows()).forEach(scores::add);
+            List<Rivals.Request> parts = requests.stream()
+                    .map(request -> rivals.request(request.activations()))
+                    .toList();
+            double[] ofRivals = rivals.scores(parts);
+            for (int i = 0; i < ofRivals.length; i++) {
+                scores.add(Rivals.NAMES.get(i), ofRivals[i]);
+            }
+            scores.add(ONLINE, followed(online, parts));
         }
         return scores;
+    }
+
+    private static double followed(Matrix online, List<Rivals.Request> window) {
+        Matrix rows = Rivals.stack(
+                        window.stream().map(Rivals.Request::components).toList())
+                .leadingColumns(FOLLOWED);
+        Matrix second = Kernels.transposeMultiply(rows, rows);
+        for (int at = 0; at < second.values().length; at++) {
+            online.values()[at] = MEMORY * online.values()[at] + (1.0 - MEMORY) * second.values()[at] / rows.rows();
+        }
+        return online.distance(Matrix.identity(FOLLOWED));
     }
 
     /** Share of the windows above its level. */
@@ -198,15 +235,6 @@ final class SyntheticBench {
     }
 
     private static Matrix stack(List<ActivationBatch> requests) {
-        int columns = requests.get(0).activations().columns();
-        Matrix all =
-                Matrix.zeros(requests.stream().mapToInt(ActivationBatch::rows).sum(), columns);
-        int at = 0;
-        for (ActivationBatch request : requests) {
-            double[] values = request.activations().values();
-            System.arraycopy(values, 0, all.values(), at, values.length);
-            at += values.length;
-        }
-        return all;
+        return Rivals.stack(requests.stream().map(ActivationBatch::activations).toList());
     }
 }

@@ -1,6 +1,6 @@
-package io.plumbline.detection;
+package io.plumbline.benchmarks.study;
 
-import io.plumbline.detection.SyntheticWorld.Feature;
+import io.plumbline.benchmarks.study.SyntheticWorld.Feature;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;

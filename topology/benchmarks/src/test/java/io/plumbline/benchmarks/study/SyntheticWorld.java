@@ -1,4 +1,4 @@
-package io.plumbline.detection;
+package io.plumbline.benchmarks.study;
 
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;

@@ -1,8 +1,9 @@
-package io.plumbline.detection;
+package io.plumbline.benchmarks.study;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.detection.Scores;
 import io.plumbline.linalg.Matrix;
 import java.util.SplittableRandom;
 import org.junit.jupiter.api.Test;
@@ -18,7 +19,7 @@ class SyntheticDetectionTest {
     void aWholeDriftIsSeenByWhatItMoves() {
         for (SyntheticDrift drift : bench.drifts(7)) {
             Scores scores = bench.windows(drift.world(), 1.0, SMALL.windows());
-            String best = drift.name().equals("branches swapped") ? "pca_error" : "whitened_mean_shift";
+            String best = drift.name().equals("branches swapped") ? "PCA share" : "whitened_mean_shift";
             assertTrue(bench.power(scores, best) >= 0.75, () -> bench.line(drift.name(), scores));
         }
     }

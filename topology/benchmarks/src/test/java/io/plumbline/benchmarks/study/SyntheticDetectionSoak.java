@@ -1,4 +1,4 @@
-package io.plumbline.detection;
+package io.plumbline.benchmarks.study;
 
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
