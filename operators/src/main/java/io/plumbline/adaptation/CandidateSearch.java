@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tries a small set of candidates on the fitting rows and takes the one that reconstructs the rows to choose by best,
  * by FVU or by what the model then does ({@link BehaviourChoice}), among those that stay within what the gate allows
- * features and traffic in distribution. "Keep the current decoder" is always among them and wins ties. The chosen one
- * is fitted again on everything but the rows to judge on ({@link GatedAdaptation} fits what passed on these too).
+ * features, watched ones more strictly, and traffic in distribution. "Keep the current decoder" is always among them
+ * and wins ties. The chosen one is fitted again on everything but the rows to judge on ({@link GatedAdaptation} fits
+ * what passed on these too).
  *
  * <p><b>A single candidate</b> has no rival to be compared with: it is fitted once, on everything but the rows to judge
  * on, and has figures on these rows only. Whether it is better than the decoder in service is what the gate tests, on
@@ -166,19 +167,28 @@ final class CandidateSearch {
         boolean onTheSameRows = rows.refit().equals(rows.fit());
         RefitInputs inputs = onTheSameRows ? compared : site.inputs(rows.refit(), rows);
         Rotations ofWinner = onTheSameRows ? rotations : Rotations.of(inputs);
+        SearchReport.Figures hurting = null;
         for (SearchReport.Figures figures : betterThanTheFirst(all, gate.choice() != null)) {
             FittedDecoder fitted = fitted(figures.candidate(), inputs, ofWinner, dtype);
             SearchReport made = made(fitted, all, figures, dtype);
             FeatureChange change = gate.change(site.trained(), made.decoder());
-            if (gate.allows(change)) {
+            GateTest watched = gate.turns(site.trained(), made.decoder());
+            if (gate.allows(change) && watched.passed()) {
                 return made;
             }
+            hurting = hurting == null && gate.allows(change) ? figures : hurting;
             all.set(
                     all.indexOf(figures),
-                    figures.passedOver("%d of %d features would change beyond the limits"
-                            .formatted(change.beyond(), change.features())));
+                    figures.passedOver(
+                            gate.allows(change)
+                                    ? watched.finding()
+                                    : "%d of %d features would change beyond the limits"
+                                            .formatted(change.beyond(), change.features())));
         }
-        return keeping(all, site.current());
+        // What hurts a watched feature is handed over where nothing else is left: the gate then refuses it by name.
+        return hurting == null
+                ? keeping(all, site.current())
+                : made(fitted(hurting.candidate(), inputs, ofWinner, dtype), all, hurting, dtype);
     }
 
     /** Returns the figures of "keep the current decoder" and of every candidate. */

@@ -25,9 +25,14 @@ public record GateDecision(Figures figures, @Nullable Behaviour behaviour, List<
 
     /** Returns this decision with one more test. */
     GateDecision with(Behaviour found) {
+        return new GateDecision(figures, found, with(found.test()).tests);
+    }
+
+    /** Returns this decision with one more test. */
+    GateDecision with(GateTest test) {
         List<GateTest> all = new ArrayList<>(tests);
-        all.add(found.test());
-        return new GateDecision(figures, found, all);
+        all.add(test);
+        return new GateDecision(figures, behaviour, all);
     }
 
     public boolean publishes() {

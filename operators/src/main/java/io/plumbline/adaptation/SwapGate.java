@@ -50,9 +50,13 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Behaviour</b> ({@link Behaviour}), where the rest of the model is at hand: with the refit's reconstructions in
  * place the model must be nearer to itself, beyond chance.
  *
+ * <p><b>Watched features</b> ({@link WatchedColumns}), where there are any: a refit that hurts one is refused, however
+ * much it gains.
+ *
  * @param behaviour judges by what the model does; null where the rest of the model is not at hand
+ * @param watched features that somebody relies on; none: that is not tested
  */
-public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
+public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour, List<Integer> watched) {
 
     /** The share of the error by which the latest requests may gain less than all. */
     private static final double LARGEST_DECLINE = 0.1;
@@ -60,9 +64,18 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
     /** The rounding by which two gaps of one subspace differ when they are computed from different bases. */
     private static final double GAP_ROUNDING = 1e-9;
 
+    public SwapGate {
+        watched = List.copyOf(watched);
+    }
+
     /** Judges by rows alone. */
     public SwapGate(GateLimits limits) {
         this(limits, null);
+    }
+
+    /** Judges where no feature is watched. */
+    public SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
+        this(limits, behaviour, List.of());
     }
 
     /**
@@ -109,7 +122,11 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
                 change(trained, proposed),
                 idRows == null ? null : Reconstruction.of(trained, idRows.codes(), idRows.targets()),
                 idRows == null ? null : Reconstruction.of(proposed, idRows.codes(), idRows.targets()));
-        GateDecision byRows = decide(figures);
+        GateDecision decided = decide(figures);
+        GateDecision byRows = watched.isEmpty()
+                ? decided
+                : decided.with(
+                        new WatchedColumns(watched).on(heldOut, trained, current, proposed, byCurrent, byProposed));
         return behaviour == null || proposed.equals(current)
                 ? byRows
                 : byRows.with(behaviour.judge(trained, current, proposed));
@@ -126,8 +143,8 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
     }
 
     /**
-     * Applies the tests that need no rows of the window: {@code features}, {@code id_cost} and a part of
-     * {@code behaviour}.
+     * Applies the tests that need no rows of the window: {@code features}, {@code id_cost}, and parts of
+     * {@code watched} and {@code behaviour}.
      */
     List<GateTest> withoutTheWindow(Decoder trained, Decoder proposed, @Nullable SampleRows idRows) {
         List<GateTest> tests = new ArrayList<>();
@@ -135,6 +152,9 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
         tests.add(idCost(
                 idRows == null ? null : Reconstruction.of(trained, idRows.codes(), idRows.targets()),
                 idRows == null ? null : Reconstruction.of(proposed, idRows.codes(), idRows.targets())));
+        if (!watched.isEmpty()) {
+            tests.add(turns(trained, proposed));
+        }
         if (behaviour != null) {
             tests.add(behaviour.inDistribution(trained, proposed));
         }
@@ -156,6 +176,11 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour) {
     FeatureChange change(Decoder trained, Decoder proposed) {
         return FeatureChange.between(
                 trained.weights(), proposed.weights(), limits.minimumCosine(), limits.maximumNormRatio());
+    }
+
+    /** Tests whether watched features keep the directions of their columns; passes where there are none. */
+    GateTest turns(Decoder trained, Decoder proposed) {
+        return new WatchedColumns(watched).turns(trained, proposed);
     }
 
     /** Returns whether few enough features are beyond the limits. */

@@ -42,6 +42,15 @@ record Costs(Residuals residuals, RemovableErrors removable, double[] squaredNor
                 usefulness(decoder, squaredNorms, byFeature, residuals));
     }
 
+    /** Returns what some features cost by being wrong, which leaves out what they are useful for. */
+    static Costs ofColumns(CodesByFeature codes, Residuals residuals, long[] requests, double[] squaredNorms) {
+        return new Costs(
+                residuals,
+                RemovableErrors.of(codes, residuals, requests, squaredNorms),
+                squaredNorms,
+                new double[squaredNorms.length]);
+    }
+
     /**
      * Returns {@code |w| |cov(z, e)|} as a share of the targets' variance: with a refit's {@code |cov|^2 / var z}
      * known, times {@code var z}.

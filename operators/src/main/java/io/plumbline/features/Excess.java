@@ -46,12 +46,14 @@ final class Excess {
         return taken;
     }
 
-    private static boolean isKnown(Costs costs, int feature) {
+    /** Returns whether rows of enough requests say something of a column. */
+    static boolean isKnown(Costs costs, int feature) {
         return costs.removable().activeGroups()[feature] >= FEWEST_GROUPS
                 && costs.removable().variance()[feature] > 0.0;
     }
 
-    private static double chance(Costs window, @Nullable Costs baseline, int feature, TDistribution student) {
+    /** Returns the chance that a column is more wrong by as much on clean rows; one-sided. */
+    static double chance(Costs window, @Nullable Costs baseline, int feature, TDistribution student) {
         double difference = change(window, feature);
         double noise = noise(window, feature);
         if (baseline != null && isKnown(baseline, feature)) {

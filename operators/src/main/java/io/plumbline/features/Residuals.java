@@ -15,7 +15,11 @@ import io.plumbline.linalg.Matrix;
 record Residuals(Matrix errors, double[] mean, double variance, double spread) {
 
     static Residuals of(Decoder decoder, SparseCodes codes, Matrix targets) {
-        Matrix errors = targets.minus(decoder.reconstruct(codes));
+        return of(decoder.reconstruct(codes), targets);
+    }
+
+    static Residuals of(Matrix reconstructions, Matrix targets) {
+        Matrix errors = targets.minus(reconstructions);
         double[] mean = mean(errors);
         return new Residuals(errors, mean, variance(errors, mean), variance(targets, mean(targets)));
     }

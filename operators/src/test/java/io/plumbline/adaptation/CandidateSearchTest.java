@@ -183,6 +183,39 @@ class CandidateSearchTest {
 
     /** Turns are made beside the levels of what is not turned. */
     @Test
+    void aCandidateThatKeepsAWatchedColumnGoesBeforeABetterOneThatTurnsItAndOneMustBeRefusedByName() {
+        Problem problem = Problem.random(12, 300, 30, DIMENSION);
+        SampleRows fit = problem.part(0, 200).rows();
+        SampleRows choose = problem.part(200, 300).rows();
+        AdaptationRows rows = new AdaptationRows(fit, choose, fit, choose, fit, null, null);
+        Candidate strict =
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 100), 0));
+        Candidate free =
+                new Candidate.Gae(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 0.01), 0));
+        SiteDecoders site = SiteDecoders.servingTrained(problem.trained(), problem.subspace(), RANK);
+        CandidateSearch both = CandidateSearch.of(List.of(strict, free));
+        SearchReport best = both.search(site, rows, ANY_CHANGE, DType.F64);
+        assertEquals(free, best.best().candidate());
+        int turned = 0;
+        while (watching(turned).turns(problem.trained(), best.decoder()).passed()) {
+            turned++;
+        }
+        SwapGate watching = watching(turned);
+        SearchReport found = both.search(site, rows, watching, DType.F64);
+        assertEquals(strict, found.best().candidate());
+        assertTrue(watching.turns(problem.trained(), found.decoder()).passed());
+        String passedOver = String.valueOf(found.candidates().get(2).refusal());
+        assertTrue(passedOver.startsWith("feature %d, which is watched: ".formatted(turned)), passedOver);
+        SearchReport alone = CandidateSearch.of(List.of(
+                        free,
+                        new Candidate.Gae(
+                                new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 0.02), 0))))
+                .search(site, rows, watching, DType.F64);
+        assertEquals(free, alone.best().candidate());
+        assertFalse(alone.keepsCurrent());
+    }
+
+    @Test
     void anyNumberOfThreadsFindsTheSameToTheLastBit() {
         Problem problem = Problem.random(13, 300, 130, 60);
         AdaptationRows rows = new AdaptationRows(
@@ -236,6 +269,10 @@ class CandidateSearchTest {
         assertNull(refused.validation());
         assertTrue(String.valueOf(refused.refusal()).contains("the decoder has rank 2"), refused::toString);
         assertTrue(report.keepsCurrent());
+    }
+
+    private static SwapGate watching(int feature) {
+        return new SwapGate(ANY_CHANGE.limits(), null, List.of(feature));
     }
 
     private static <T> T present(@Nullable T value) {

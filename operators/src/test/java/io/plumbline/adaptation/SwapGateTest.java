@@ -120,6 +120,79 @@ class SwapGateTest {
     }
 
     @Test
+    void aRefitThatHurtsAWatchedFeatureIsRefusedHoweverMuchItGains() {
+        Problem problem = Problem.random(7, 300, 30, DIMENSION);
+        Decoder better = problem.part(0, 200)
+                .adapted(new GaeSettings(DIMENSION, Rotation.PRINTED, Regularisation.relative(0, 1), 0))
+                .decoder();
+        SampleRows heldOut = problem.part(200, 300).rows();
+        Decoder turned = turned(problem.trained(), better, 4);
+        GateDecision decision = judge(problem, turned, heldOut, 4);
+        assertEquals(List.of("watched"), failed(decision), decision::reason);
+        assertTrue(
+                decision.reason()
+                        .startsWith("feature 4, which is watched: cosine 0.800 to its trained column, "
+                                + "expected at least 0.90"),
+                decision::reason);
+        assertTrue(judge(problem, turned, heldOut, 5).publishes());
+        assertTrue(judge(problem, better, heldOut, 4).publishes());
+        for (int watched : new int[] {4, 5}) {
+            List<GateTest> alone = new SwapGate(GateLimits.DEFAULTS, null, List.of(watched))
+                    .withoutTheWindow(problem.trained(), turned, null);
+            assertEquals(GateTest.WATCHED, alone.get(2).name());
+            assertEquals(watched == 5, alone.get(2).passed());
+        }
+    }
+
+    @Test
+    void aColumnThatKeepsItsDirectionAndWritesTooMuchIsHurtByItsResidual() {
+        Problem problem = Problem.random(7, 300, 30, DIMENSION);
+        Matrix exact = problem.trained().reconstruct(problem.codes());
+        Random random = new Random(5);
+        for (int i = 0; i < exact.values().length; i++) {
+            exact.values()[i] += 0.1 * random.nextGaussian();
+        }
+        Matrix weights = problem.trained().weights().toMatrix();
+        for (int j = 0; j < DIMENSION; j++) {
+            weights.set(4, j, 1.5 * weights.get(4, j));
+        }
+        Decoder louder = new Decoder(weights, problem.trained().bias());
+        SampleRows heldOut = Problem.rows(problem.codes(), exact);
+        String reason = judge(problem, louder, heldOut, 4).reason();
+        assertTrue(reason.contains("feature 4, which is watched: systematic residual"), reason);
+        reason = judge(problem, louder, heldOut, 5).reason();
+        assertFalse(reason.contains("which is watched"), reason);
+    }
+
+    private static GateDecision judge(Problem problem, Decoder proposed, SampleRows heldOut, int watched) {
+        return new SwapGate(GateLimits.DEFAULTS, null, List.of(watched))
+                .judge(
+                        SiteDecoders.servingTrained(problem.trained(), problem.subspace(), RANK),
+                        new SwapGate.Proposal(proposed, null),
+                        heldOut,
+                        null);
+    }
+
+    /** Returns the second decoder with one column of the first in it, at a cosine of .8. */
+    private static Decoder turned(Decoder trained, Decoder other, int feature) {
+        Matrix column = trained.weights().rowRange(feature, feature + 1);
+        double[] away = new double[DIMENSION];
+        away[0] = 1.0;
+        double norm = FeatureChange.norm(trained.weights(), feature);
+        double along = column.get(0, 0) / norm;
+        double length = 0.0;
+        for (int j = 0; j < DIMENSION; j++) {
+            away[j] -= along * column.get(0, j) / norm;
+            length += away[j] * away[j];
+        }
+        Matrix weights = other.weights().toMatrix();
+        for (int j = 0; j < DIMENSION; j++) {
+            weights.set(feature, j, 0.8 * column.get(0, j) + 0.6 * norm * away[j] / Math.sqrt(length));
+        }
+        return new Decoder(weights, other.bias());
+    }
+
+    @Test
     void columnsThatTurnShrinkOrGrowAreCounted() {
         Matrix trained = new Matrix(6, 2, new double[] {1, 0, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0});
         Matrix proposed = new Matrix(6, 2, new double[] {1, 0.1, 0, 1, 0.4, 0, 2.1, 0, 0, 0, 0.1, 0});

@@ -98,6 +98,85 @@ class FeatureActivityTopologyTest {
         }
     }
 
+    @Test
+    void aReportSaysWhetherAWatchedFeatureIsHurt() throws IOException {
+        Files.writeString(folder.resolve("labels.json"), "{\"0\": \"relied on\"}");
+        List<JsonNode> reports = reports("{labels: labels.json}\n      watch: {features: [0, 4, 13]}");
+        JsonNode quiet = reports.get(0).get("watched");
+        assertEquals("none", quiet.get("harm").asText(), quiet.toString());
+        assertEquals(WatchedFolder.RECORDS, quiet.get("requests").asInt());
+        assertEquals(4 * WatchedFolder.RECORDS, quiet.get("requests_baseline").asInt());
+        assertEquals(
+                "relied on",
+                reports.get(0).get("feature_names").get("0").get("label").asText());
+        JsonNode drifted = reports.get(1).get("watched");
+        assertEquals("watched", drifted.get("harm").asText(), drifted.toString());
+        for (JsonNode feature : drifted.get("features")) {
+            boolean wokeUp = feature.get("feature").asInt() % 8 >= 4;
+            assertEquals(0.0, feature.get(wokeUp ? "rate_baseline" : "rate").asDouble(), feature.toString());
+            assertTrue(feature.get("hurt").asBoolean(), feature.toString());
+        }
+        JsonNode first = drifted.get("hurt").get(0);
+        assertTrue(first.get("q_value").asDouble() <= 0.001, first.toString());
+        assertEquals("unknown", reports("{}").get(0).get("watched").get("harm").asText());
+    }
+
+    @Test
+    void aReportSaysWhatAProbeReadsAndWhetherItIsHurt() throws IOException {
+        Files.writeString(
+                folder.resolve("loud.json"), "{\"coef_\": [[1, 0, 0, 0, 0, 0, 0, 0]], \"intercept_\": [0.5]}");
+        Files.writeString(
+                folder.resolve("v.json"), "{\"w\": [0, 1, 0, 0, 0, 0, 0, 0], \"query\": [0, 9, 0, 0, 0, 0, 0, 0]}");
+        List<JsonNode> reports =
+                reports("{}\n      watch: {probes: [loud.json, {file: v.json, name: pooled, threshold: 1.5}]}");
+        JsonNode quiet = reports.get(0).get("watched");
+        assertEquals("none", quiet.get("harm").asText(), quiet.toString());
+        assertEquals("loud", quiet.get("probes").get(0).get("name").asText());
+        assertEquals("pooled", quiet.get("probes").get(1).get("name").asText());
+        assertEquals(1.5, quiet.get("probes").get(1).get("threshold").asDouble());
+        assertTrue(quiet.get("probes").get(1).get("rate").asDouble() > 0.7, quiet.toString());
+        JsonNode drifted = reports.get(1).get("watched");
+        assertEquals("watched", drifted.get("harm").asText(), drifted.toString());
+        for (JsonNode probe : drifted.get("probes")) {
+            assertTrue(probe.get("hurt").asBoolean(), probe.toString());
+            assertTrue(probe.get("outside").asDouble() > 0.99, probe.toString());
+            assertTrue(probe.get("outside_baseline").asDouble() < 0.01, probe.toString());
+        }
+        Files.writeString(folder.resolve("loud.json"), "{\"coef_\": [1]}");
+        MonitorConfig config = FiringFolder.create(folder, "unused:9092", "{}\n      watch: {probes: loud.json}");
+        List<String> problems = ConfigCheck.sites(config).get(0).problems();
+        assertTrue(problems.get(0).startsWith("watch.probes: "), problems::toString);
+        assertTrue(problems.get(0).contains("\"coef_\": shape"), problems::toString);
+        assertThrows(IllegalArgumentException.class, () -> WatchedFolder.sites(config));
+    }
+
+    @Test
+    void whatCannotBeWatchedStopsTheProgramBeforeItStarts() throws IOException {
+        MonitorConfig config = FiringFolder.create(folder, "unused:9092", "{}\n      watch: {features: 16}");
+        String refused = String.valueOf(assertThrows(IllegalArgumentException.class, () -> WatchedFolder.sites(config))
+                .getMessage());
+        assertEquals("site layer.a: watch.features = 16: expected an index from 0 to 15", refused);
+        assertEquals(
+                List.of("watch.features = 16: expected an index from 0 to 15"),
+                ConfigCheck.sites(config).get(0).problems());
+        for (String watch : List.of(
+                "{features: [1, 1]}",
+                "{features: [-1]}",
+                "{features: dogs}",
+                "{false_discovery_rate: 0}",
+                "{fatures: 1}",
+                "{probes: [a.pt, b/a.npz]}",
+                "{probes: {name: dogs}}",
+                "{probes: {file: a.pt, name: feature 1}}",
+                "{probes: {file: a.pt, threshold: high}}",
+                "{probes: {file: a.pt, treshold: 1}}")) {
+            assertThrows(
+                    ConfigException.class,
+                    () -> FiringFolder.create(folder, "unused:9092", "{}\n      watch: " + watch),
+                    watch);
+        }
+    }
+
     private List<JsonNode> reports(String features) throws IOException {
         MonitorConfig config = FiringFolder.create(folder, "unused:9092", features);
         List<JsonNode> reports = new ArrayList<>();

@@ -184,7 +184,9 @@ class MonitorTopologyTest extends MonitoredStream {
                 nested.add(entry.getKey());
             }
         });
-        assertEquals(Set.of("feature_activity", "feature_names", "groups", "spectrum", "vacuous", "undefined"), nested);
+        assertEquals(
+                Set.of("feature_activity", "feature_names", "groups", "spectrum", "watched", "vacuous", "undefined"),
+                nested);
         zeros.get("undefined")
                 .fieldNames()
                 .forEachRemaining(key -> assertTrue(zeros.get(key).isNull(), key));

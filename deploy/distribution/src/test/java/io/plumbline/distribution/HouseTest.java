@@ -72,6 +72,7 @@ class HouseTest {
             "adaptation",
             "judgement",
             "features",
+            "probes",
             "groups",
             "baseline",
             "comparison",

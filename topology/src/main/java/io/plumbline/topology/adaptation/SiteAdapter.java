@@ -103,7 +103,8 @@ record SiteAdapter(
                 site.settings().explained().rank(),
                 settings,
                 site.codes(),
-                gate(site, settings.selectBy(), probe));
+                gate(site, settings.selectBy(), probe),
+                site.settings().watch().features());
     }
 
     /** Returns the gate, or null where the site names no rest of its model, or lets nothing be judged by it. */

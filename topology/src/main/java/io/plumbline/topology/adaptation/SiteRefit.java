@@ -40,6 +40,7 @@ final class SiteRefit {
     private final AdaptationSettings settings;
     private final WindowCodes codes;
     private final @Nullable BehaviourGate gate;
+    private final List<Integer> watched;
     private final ForkJoinTask<CleanTraffic> clean;
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
@@ -64,6 +65,7 @@ final class SiteRefit {
      * @param rank the rank the site is watched at
      * @param codes what the monitor of this process has encoded
      * @param gate judges by what the model does; null where the gate does not ask that
+     * @param watched features that somebody relies on
      */
     SiteRefit(
             String site,
@@ -73,7 +75,8 @@ final class SiteRefit {
             int rank,
             AdaptationSettings settings,
             WindowCodes codes,
-            @Nullable BehaviourGate gate) {
+            @Nullable BehaviourGate gate,
+            List<Integer> watched) {
         // Encoding thousands of rows takes longer than joining a group does; nobody asks for them before a window has
         // drifted.
         this.clean = ForkJoinPool.commonPool().submit(() -> CleanTraffic.of(explainer, baselineRows));
@@ -83,6 +86,7 @@ final class SiteRefit {
         this.settings = settings;
         this.codes = codes;
         this.gate = gate;
+        this.watched = watched;
         this.trainedSubspace = trainedSubspace;
         this.parentSha256 = explainer.decoder().sha256();
     }
@@ -133,7 +137,7 @@ final class SiteRefit {
                 AdaptationRows.of(explainer.encoder(), codes.newest(), split, traffic.rows(), explainer.targetWidth());
         GatedAdaptation adaptation = GatedAdaptation.of(
                 settings.profile(),
-                new SwapGate(limits, gate == null ? null : gate.judge(split, pool.whole())),
+                new SwapGate(limits, gate == null ? null : gate.judge(split, pool.whole()), watched),
                 new SiteDecoders(explainer.decoder(), trainedSubspace, current, rank),
                 rows,
                 settings.dtype());

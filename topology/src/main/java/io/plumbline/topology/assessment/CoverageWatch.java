@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.topology.assessment.SiteSettings.CoverageRule;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.report.CoverageReport;
 import org.jspecify.annotations.Nullable;

@@ -18,11 +18,13 @@ import io.plumbline.topology.report.Repeats;
 import io.plumbline.topology.report.SectionKind;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.Spectrum;
+import io.plumbline.topology.report.WatchedReport;
 import io.plumbline.topology.report.WorstRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Lists what measures the sections of a site's reports, in the order in which a report takes them: a section may read
@@ -62,6 +64,7 @@ final class Measures {
         add(Sections.GROUPS, new GroupsMeasure(site.explainer().hasCodes(), activity));
         add(Sections.FAILING_FEATURES, new FailingMeasure(site));
         add(Sections.FEATURE_ACTIVITY, this::featureActivity);
+        add(Sections.WATCHED, new WatchedMeasure(site));
         add(Sections.FEATURE_NAMES, this::featureNames);
         add(Sections.DOWNSTREAM, Measures::downstream);
         add(Sections.SPECTRUM, this::spectrum);
@@ -124,6 +127,15 @@ final class Measures {
     private static IntStream listed(Sections told) {
         List<FailingFeature> failing = told.get(Sections.FAILING_FEATURES);
         ActivityChanges changes = told.get(Sections.FEATURE_ACTIVITY);
+        WatchedReport watched = told.get(Sections.WATCHED);
+        return IntStream.concat(
+                watched == null
+                        ? IntStream.empty()
+                        : watched.features().stream().mapToInt(WatchedReport.OfFeature::feature),
+                listed(failing, changes));
+    }
+
+    private static IntStream listed(@Nullable List<FailingFeature> failing, @Nullable ActivityChanges changes) {
         return IntStream.concat(
                 failing == null ? IntStream.empty() : failing.stream().mapToInt(FailingFeature::feature),
                 changes == null

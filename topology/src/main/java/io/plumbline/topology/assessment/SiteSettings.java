@@ -7,6 +7,7 @@ import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.SequentialRule;
 import io.plumbline.judgement.Threshold;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.probes.WatchSettings;
 import io.plumbline.records.HiddenLayers;
 import io.plumbline.topology.ingest.SiteId;
 import java.nio.file.Path;
@@ -25,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param breakdownBy the header or tag by whose values the rows of each window are compared; null: none
  * @param features what is said of its features
  * @param downstream the rest of its model; null: none is named
+ * @param watch what its users rely on
  */
 public record SiteSettings(
         SiteId id,
@@ -34,7 +36,8 @@ public record SiteSettings(
         CoverageRule coverage,
         @Nullable String breakdownBy,
         FeatureSettings features,
-        @Nullable DownstreamSettings downstream) {
+        @Nullable DownstreamSettings downstream,
+        WatchSettings watch) {
 
     /**
      * Names what explains a site, and how its rows are read.
@@ -117,6 +120,23 @@ public record SiteSettings(
     public record Refits(
             boolean adapts, Duration cooldown, @Nullable DriftPolicy rollback) {}
 
+    /**
+     * Decides when a window is marked because its rows are another part of the traffic than usual.
+     *
+     * @param limit how far the delivered or the cached share may be from the expected one, in [0, 1]
+     * @param delivered expected share of the tokens that come as rows, in [0, 1]; null: the mean of the first windows
+     * @param cached expected share of the tokens that a prefix cache keeps, in [0, 1]; null: the mean of the first
+     *     windows
+     */
+    public record CoverageRule(
+            double limit,
+            @Nullable Double delivered,
+            @Nullable Double cached) {
+
+        /** The default rule: a tenth, from what the first windows have. */
+        public static final CoverageRule STANDARD = new CoverageRule(0.1, null, null);
+    }
+
     public SiteSettings {
         if (explained.rank() < 1 || refits.cooldown().isNegative() || alarms.minimumRows() < explained.rank()) {
             throw new IllegalArgumentException("site %s: rank %d, cooldown %s and at least %d rows do not fit together"
@@ -130,7 +150,15 @@ public record SiteSettings(
         return target == null
                 ? this
                 : new SiteSettings(
-                        watched, explained.of(target), alarms, refits, coverage, breakdownBy, features, downstream);
+                        watched,
+                        explained.of(target),
+                        alarms,
+                        refits,
+                        coverage,
+                        breakdownBy,
+                        features,
+                        downstream,
+                        watch);
     }
 
     /** Returns the name in keys, reports and metrics. */

@@ -11,6 +11,7 @@ import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.probes.Probe;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.wire.Printable;
@@ -30,6 +31,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Memory:</b> the explainer in float64, the baseline's moment, and three eigenbases.
  *
+ * @param probes what its users read its rows by
  * @param codes what the monitor and the adapter of this process need not both encode
  */
 public record WatchedSite(
@@ -38,14 +40,15 @@ public record WatchedSite(
         Baseline baseline,
         SiteGeometry geometry,
         FeatureNames names,
+        List<Probe> probes,
         WindowCodes codes) {
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchedSite.class);
 
-    /** Creates a site of whose windows nothing is known. */
+    /** Creates a site without probes, of whose windows nothing is known. */
     public WatchedSite(
             SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry, FeatureNames names) {
-        this(settings, explainer, baseline, geometry, names, new WindowCodes());
+        this(settings, explainer, baseline, geometry, names, List.of(), new WindowCodes());
     }
 
     /**
@@ -162,7 +165,22 @@ public record WatchedSite(
                         settings.explained().rank(),
                         line -> LOG.info("{}: site={}", line, Printable.value(settings.site())));
         SiteGeometry geometry = SiteGeometry.of(subspace, baseline.moment(), baseline.reconstructionMoment());
-        return new WatchedSite(settings, explainer, baseline, geometry, names(settings, explainer));
+        return new WatchedSite(
+                settings,
+                explainer,
+                baseline,
+                geometry,
+                names(settings, explainer),
+                probes(settings, explainer),
+                new WindowCodes());
+    }
+
+    private static List<Probe> probes(SiteSettings settings, Explainer explainer) {
+        try {
+            return settings.watch().read(explainer);
+        } catch (IllegalArgumentException refused) {
+            throw new IllegalArgumentException("site %s: %s".formatted(settings.site(), refused.getMessage()), refused);
+        }
     }
 
     private static FeatureNames names(SiteSettings settings, Explainer explainer) {

@@ -30,6 +30,7 @@ import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.wire.DType;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -321,6 +322,7 @@ public final class ConfigCheck {
             }
             checkRanks(settings, adaptation, explainer, problems);
             checkNames(settings, explainer, problems);
+            checkWatched(settings, explainer, problems);
             String unwatched = WatchedSite.unwatched(settings, explainer);
             if (unwatched != null) {
                 problems.add("explainer: " + unwatched);
@@ -448,6 +450,14 @@ public final class ConfigCheck {
         try {
             FeatureNames.read(settings.features(), explainer);
         } catch (IllegalArgumentException refused) {
+            problems.add(String.valueOf(refused.getMessage()));
+        }
+    }
+
+    private static void checkWatched(SiteSettings settings, Explainer explainer, List<String> problems) {
+        try {
+            settings.watch().read(explainer);
+        } catch (IllegalArgumentException | UncheckedIOException refused) {
             problems.add(String.valueOf(refused.getMessage()));
         }
     }

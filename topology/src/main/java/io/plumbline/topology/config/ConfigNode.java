@@ -160,6 +160,23 @@ final class ConfigNode {
         return texts;
     }
 
+    /** Returns the mappings of a list, or one; a plain value stands for a mapping of {@code plain} to it. */
+    List<ConfigNode> mappings(String key, String plain) {
+        JsonNode value = at(key);
+        if (value.isMissingNode() || value.isNull()) {
+            return List.of();
+        }
+        List<ConfigNode> mappings = new ArrayList<>();
+        for (JsonNode element : value.isArray() ? value : List.of(value)) {
+            String place = value.isArray() ? "%s[%d]".formatted(pathOf(key), mappings.size()) : pathOf(key);
+            JsonNode entry = element.isValueNode() && !element.isNull()
+                    ? JsonNodeFactory.instance.objectNode().set(plain, element)
+                    : mapping(place, element, problems);
+            mappings.add(new ConfigNode(place, entry, problems, JsonNodeFactory.instance.objectNode()));
+        }
+        return mappings;
+    }
+
     int integer(String key, int otherwise, int least) {
         return parsed(key, otherwise, text -> {
             try {

@@ -16,6 +16,7 @@ import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.SequentialRule;
 import io.plumbline.judgement.Threshold;
 import io.plumbline.moments.MaskRules;
+import io.plumbline.probes.WatchSettings;
 import io.plumbline.records.HiddenLayers;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Regularisation;
@@ -23,9 +24,9 @@ import io.plumbline.refit.Rotation;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SelectBy;
 import io.plumbline.topology.adaptation.SwapRules;
-import io.plumbline.topology.assessment.CoverageRule;
 import io.plumbline.topology.assessment.FeatureSettings;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.assessment.SiteSettings.CoverageRule;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.panes.WindowSettings;
@@ -144,6 +145,11 @@ final class SiteReader {
         String breakdownBy = breakdownBy(node);
         DownstreamSettings downstream =
                 downstream(node, given, triggers, warn, sequential == null ? List.of() : sequential.statistics());
+        WatchSettings watch = WatchReader.read(node.child("watch"), reader);
+        if (given && node.has("watch")) {
+            node.problem(
+                    "watch", "expected an explainer beside it: where records bring reconstructions nothing is watched");
+        }
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -174,7 +180,8 @@ final class SiteReader {
                 coverage,
                 breakdownBy,
                 features,
-                downstream);
+                downstream,
+                watch);
     }
 
     private @Nullable DownstreamSettings downstream(

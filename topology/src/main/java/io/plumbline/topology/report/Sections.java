@@ -83,6 +83,13 @@ public final class Sections {
             Shown.NEWEST,
             ActivitySamples.SAMPLES);
 
+    public static final SectionKind<WatchedReport> WATCHED = kind(
+            "watched",
+            "whether [what somebody relies on](#watched) is hurt: watched features, and what the model does",
+            new TypeReference<>() {},
+            Shown.NEWEST,
+            WatchedReport.SAMPLES);
+
     public static final SectionKind<Map<Integer, FeatureName>> FEATURE_NAMES = kind(
             "feature_names",
             "`label` and `link` of the features that the report lists, by index; only of those that have one",

@@ -114,7 +114,8 @@ final class GateAttacks {
                         8_192,
                         Duration.ZERO),
                 new WindowCodes(),
-                null);
+                null,
+                List.of());
     }
 
     /** Names the attacks that fool the gate: near copies that differ too much to be linked, and long rows that stay. */

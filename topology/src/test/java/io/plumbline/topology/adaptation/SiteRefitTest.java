@@ -197,7 +197,15 @@ class SiteRefitTest {
                 .toList();
         ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
         AdaptationReport report = new SiteRefit(
-                        "layer.2", explainer, subspace, clean, 3, settings(DType.F32), new WindowCodes(), null)
+                        "layer.2",
+                        explainer,
+                        subspace,
+                        clean,
+                        3,
+                        settings(DType.F32),
+                        new WindowCodes(),
+                        null,
+                        List.of())
                 .adapt(
                         REQUEST,
                         new PooledRows(clean, Set.of(), 1, 1.0, List.of()),
@@ -223,7 +231,8 @@ class SiteRefitTest {
 
     private static SiteRefit refit(Explainer explainer, AdaptationSettings settings) {
         ExplainerSubspace subspace = ExplainerSubspace.of(explainer.decoder(), 3);
-        return new SiteRefit("layer.2", explainer, subspace, List.of(), 3, settings, new WindowCodes(), null);
+        return new SiteRefit(
+                "layer.2", explainer, subspace, List.of(), 3, settings, new WindowCodes(), null, List.of());
     }
 
     private static AdaptationSettings settings(DType dtype) {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.topology.assessment.SiteSettings.CoverageRule;
 import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.report.CoverageReport;
 import java.util.Objects;

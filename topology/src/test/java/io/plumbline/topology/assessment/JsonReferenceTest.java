@@ -22,6 +22,7 @@ import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.SiteStanding;
 import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.topology.report.WatchedReport;
 import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
 import java.lang.reflect.Method;
@@ -52,6 +53,10 @@ class JsonReferenceTest {
             FailingFeature.class,
             ActivityChanges.class,
             ActivityChange.class,
+            WatchedReport.class,
+            WatchedReport.Hurt.class,
+            WatchedReport.OfFeature.class,
+            WatchedReport.OfProbe.class,
             TargetsReport.class,
             BlockStanding.class,
             ModelReport.class,

@@ -49,6 +49,7 @@ class ConfigurationReferenceTest {
             Map.entry("A site's coverage", "sites: {a: {coverage: {unknown: 1}}}"),
             Map.entry("A site's hidden_states", "sites: {a: {hidden_states: {unknown: 1}}}"),
             Map.entry("A site's downstream", "sites: {a: {downstream: {unknown: 1}}}"),
+            Map.entry("A site's watch", "sites: {a: {watch: {unknown: 1}}}"),
             Map.entry("A site's features", "sites: {a: {features: {unknown: 1}}}"),
             Map.entry("A site's adaptation", "sites: {a: {adaptation: {unknown: 1}}}"));
 
@@ -75,6 +76,7 @@ class ConfigurationReferenceTest {
                         case "The file" -> effective;
                         case "A site" -> site;
                         case "A site's features" -> site.get("features");
+                        case "A site's watch" -> site.get("watch");
                         case "A site's downstream" ->
                             effective.get("sites").get("named").get("downstream");
                         case "A site's coverage" -> site.path("coverage");

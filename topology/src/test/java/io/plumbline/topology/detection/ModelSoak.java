@@ -76,7 +76,6 @@ class ModelSoak {
             List<ActivationBatch> ofBaseline = shuffled.subList(0, shuffled.size() / 2);
             List<ActivationBatch> rest = shuffled.subList(shuffled.size() / 2, shuffled.size());
             List<Site> sites = IntStream.range(0, SITES)
-                    .parallel()
                     .mapToObj(number -> site(number, ofBaseline))
                     .toList();
             List<DriftJudge> joint = judges(sites, true);

@@ -6,6 +6,7 @@ import io.plumbline.baseline.CleanWindowPass;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.formats.Formats;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.probes.ProbeFile;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.records.ActivationFile;
 import io.plumbline.topology.ActivationRecords;
@@ -20,6 +21,7 @@ import io.plumbline.wire.TensorArchives;
 import io.plumbline.wire.TensorFile;
 import io.plumbline.wire.TorchFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -71,9 +73,20 @@ final class FileTargets {
                         bytes -> files.openTorch(TensorArchives.torch(bytes, 1, 2, 3, 4, 5, 6)))
                 .allowing(ARCHIVE_BYTES)
                 .weighing(2));
+        targets.add(FuzzTarget.of("probe file", Part.JSON, probes(), 64, files::openProbe)
+                .weighing(1));
         targets.add(FuzzTarget.of("baseline file", Part.SAFETENSORS, baselines(folder), 96, files::openBaseline)
                 .weighing(1));
         return targets;
+    }
+
+    private static List<byte[]> probes() {
+        return List.of("{\"coef_\": [[1.5, -2, 0.25]], \"intercept_\": [0.5], \"classes_\": [0, 1]}"
+                .getBytes(StandardCharsets.UTF_8));
+    }
+
+    private void openProbe(byte[] bytes) throws IOException {
+        new ProbeFile(write("any.json", bytes), null, null).read(3);
     }
 
     private void openSafetensors(byte[] bytes) throws IOException {

@@ -215,6 +215,8 @@ final class ExportedMetrics {
             case "block" -> List.of("targets.3");
             case "change" -> List.of("engine_version 0.20");
             case "tokens" -> List.of("delivered", "cached", "not_sampled", "dropped");
+            case "harm" -> List.of("none", "watched", "behaviour", "unknown");
+            case "name" -> List.of("feature 7", "refusal");
             default -> throw new AssertionError("no values known of the label of " + metric);
         };
     }

@@ -114,6 +114,29 @@ public final class WindowReports {
                                 5,
                                 List.of(new ActivityChange(7, "less_active", 0.0, 0.02, 0.0, 1.5, 0, 1e-9)),
                                 null))
+                .with(
+                        Sections.WATCHED,
+                        new WatchedReport(
+                                WatchedReport.Harm.WATCHED,
+                                List.of(new WatchedReport.Hurt("feature 7", "rate", 0.25, 0.125, 0.0009765625)),
+                                12,
+                                33,
+                                List.of(new WatchedReport.OfFeature(
+                                        "feature 7", 7, true, 0.125, 0.25, 1.5, 3.0, 0.5, 0.375, 0.0009765625)),
+                                List.of(new WatchedReport.OfProbe(
+                                        "refusal",
+                                        false,
+                                        true,
+                                        0.5,
+                                        0.0625,
+                                        0.25,
+                                        -1.5,
+                                        -1.25,
+                                        List.of(-3.0, -1.0, 0.5),
+                                        List.of(-2.5, -1.0, 0.75),
+                                        0.875,
+                                        0.75,
+                                        0.5))))
                 .with(Sections.FEATURE_NAMES, Map.of(7, new FeatureName("dogs", null)))
                 .with(
                         Sections.DOWNSTREAM,

@@ -126,6 +126,10 @@ class DownstreamTopologyTest {
                 report.path("warning_reason").asText().startsWith("kl = "),
                 report.path("warning_reason").asText());
         assertTrue(report.path("undefined").path("kl").isMissingNode());
+        JsonNode watched = report.path("watched");
+        assertEquals("behaviour", watched.path("harm").asText(), watched.toString());
+        assertEquals("kl", watched.path("hurt").path(0).path("what").asText());
+        assertEquals(1e-6, watched.path("hurt").path(0).path("baseline").asDouble());
         String kl = "plumbline_kl{decoder=\"trained\",site=\"blocks.3\"} ";
         assertTrue(said.metrics().contains(kl), said.metrics());
         assertTrue(said.metrics().contains("plumbline_downstream_requests{site=\"blocks.3\"} 1.0"));

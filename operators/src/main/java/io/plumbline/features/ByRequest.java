@@ -1,0 +1,36 @@
+package io.plumbline.features;
+
+import java.util.Arrays;
+import java.util.function.IntToDoubleFunction;
+
+/** Means over the rows of each request, since rows of one request are not independent. */
+public final class ByRequest {
+
+    private ByRequest() {}
+
+    /**
+     * Returns the mean over the rows of each request, in ascending order of the requests' names.
+     *
+     * @param requests of the rows; rows of one request may stand anywhere
+     * @param ofRow the number of each row
+     */
+    public static double[] means(long[] requests, IntToDoubleFunction ofRow) {
+        long[] distinct = Arrays.stream(requests).distinct().sorted().toArray();
+        double[] sums = new double[distinct.length];
+        int[] rows = new int[distinct.length];
+        for (int row = 0; row < requests.length; row++) {
+            int request = Arrays.binarySearch(distinct, requests[row]);
+            sums[request] += ofRow.applyAsDouble(row);
+            rows[request]++;
+        }
+        for (int request = 0; request < sums.length; request++) {
+            sums[request] /= rows[request];
+        }
+        return sums;
+    }
+
+    /** Returns the mean of numbers; NaN where there are none. */
+    public static double mean(double[] values) {
+        return Arrays.stream(values).average().orElse(Double.NaN);
+    }
+}

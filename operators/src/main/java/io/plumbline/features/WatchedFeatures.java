@@ -1,0 +1,140 @@
+package io.plumbline.features;
+
+import io.plumbline.explainer.CodesByFeature;
+import io.plumbline.explainer.Decoder;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.refit.SampleRows;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.commons.math3.distribution.TDistribution;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares the features that somebody relies on with what they are on the rows that the baseline keeps.
+ *
+ * <p>Three numbers of each: the share of rows on which it is active and the mean of its code, zeros among them, each a
+ * mean over requests and tested by request ({@link MeanTest}), and the systematic residual of its column, as
+ * {@link FailingFeatures} has it but drawn towards the watched features alone. The residual is tested upwards only: a
+ * column that is less wrong harms nobody.
+ *
+ * <p><b>Cost.</b> For each feature its tests, and {@code 16^2 d}; the errors of the rows are the caller's. Immutable;
+ * any number of threads.
+ */
+public final class WatchedFeatures {
+
+    /** Numbers of each feature that are tested. */
+    public static final int TESTS = 3;
+
+    private final List<Integer> features;
+    private final double[] squaredNorms;
+    private final @Nullable Side baseline;
+
+    private WatchedFeatures(List<Integer> features, double[] squaredNorms, @Nullable Side baseline) {
+        this.features = features;
+        this.squaredNorms = squaredNorms;
+        this.baseline = baseline;
+    }
+
+    /**
+     * Returns the features of an explainer beside the baseline.
+     *
+     * @param features their indices
+     * @param clean rows of clean traffic, encoded; where there are none, nothing is tested
+     */
+    public static WatchedFeatures of(Decoder trained, List<Integer> features, SampleRows clean) {
+        double[] squaredNorms = new double[features.size()];
+        for (int i = 0; i < squaredNorms.length; i++) {
+            squaredNorms[i] = trained.weights().dot(features.get(i), trained.weights(), features.get(i));
+        }
+        Side baseline =
+                clean.rows() == 0 ? null : Side.of(features, squaredNorms, clean, trained.reconstruct(clean.codes()));
+        return new WatchedFeatures(List.copyOf(features), squaredNorms, baseline);
+    }
+
+    /**
+     * Compares rows of a window, and returns the changes of each feature, in the order of the features.
+     *
+     * @param reconstructions of these rows by the trained decoder, n x d
+     */
+    public List<List<WatchedChange>> changes(MeanTest test, SampleRows window, Matrix reconstructions) {
+        if (window.rows() == 0 || features.isEmpty()) {
+            return features.stream().map(feature -> List.<WatchedChange>of()).toList();
+        }
+        Side side = Side.of(features, squaredNorms, window, reconstructions);
+        int groups = RequestGroups.of(window.requests()).count();
+        List<List<WatchedChange>> changes = new ArrayList<>();
+        for (int i = 0; i < features.size(); i++) {
+            changes.add(List.of(
+                    WatchedChange.ofMeans(WatchedChange.RATE, test, rates(baseline, i), side.rates()[i]),
+                    WatchedChange.ofMeans(
+                            WatchedChange.ACTIVATION, test, activations(baseline, i), side.activations()[i]),
+                    residual(side, groups, i)));
+        }
+        return changes;
+    }
+
+    private WatchedChange residual(Side side, int groups, int i) {
+        Side clean = baseline;
+        return new WatchedChange(
+                WatchedChange.SYSTEMATIC_RESIDUAL,
+                clean == null
+                        ? null
+                        : side.costs().systematicResidualOf(clean.costs().squaredChange(i), i),
+                side.costs().systematicResidual(i),
+                clean == null || groups < Excess.FEWEST_GROUPS || !Excess.isKnown(side.costs(), i)
+                        ? null
+                        : Excess.chance(side.costs(), clean.costs(), i, new TDistribution(null, groups - 1.0)));
+    }
+
+    private static double[] rates(@Nullable Side side, int i) {
+        return side == null ? new double[0] : side.rates()[i];
+    }
+
+    private static double[] activations(@Nullable Side side, int i) {
+        return side == null ? new double[0] : side.activations()[i];
+    }
+
+    /**
+     * The watched features on some rows.
+     *
+     * @param rates by feature and request, share of rows on which it is active
+     * @param activations by feature and request, mean of the code
+     */
+    private record Side(double[][] rates, double[][] activations, Costs costs) {
+
+        static Side of(List<Integer> features, double[] squaredNorms, SampleRows rows, Matrix reconstructions) {
+            double[][] rates = new double[features.size()][];
+            double[][] activations = new double[features.size()][];
+            CodesByFeature codes = select(rows.codes(), features);
+            for (int i = 0; i < rates.length; i++) {
+                double[] ofRow = new double[rows.rows()];
+                for (int entry = codes.start()[i]; entry < codes.start()[i + 1]; entry++) {
+                    ofRow[codes.row()[entry]] = codes.value()[entry];
+                }
+                rates[i] = ByRequest.means(rows.requests(), row -> ofRow[row] == 0.0 ? 0.0 : 1.0);
+                activations[i] = ByRequest.means(rows.requests(), row -> ofRow[row]);
+            }
+            Residuals residuals = Residuals.of(reconstructions, rows.targets());
+            return new Side(rates, activations, Costs.ofColumns(codes, residuals, rows.requests(), squaredNorms));
+        }
+
+        /** Returns the entries of some features alone, in their order. */
+        private static CodesByFeature select(SparseCodes codes, List<Integer> features) {
+            CodesByFeature all = CodesByFeature.of(codes);
+            int[] start = new int[features.size() + 1];
+            for (int i = 0; i < features.size(); i++) {
+                int feature = features.get(i);
+                start[i + 1] = start[i] + all.start()[feature + 1] - all.start()[feature];
+            }
+            int[] row = new int[start[features.size()]];
+            double[] value = new double[row.length];
+            for (int i = 0; i < features.size(); i++) {
+                int from = all.start()[features.get(i)];
+                System.arraycopy(all.row(), from, row, start[i], start[i + 1] - start[i]);
+                System.arraycopy(all.value(), from, value, start[i], start[i + 1] - start[i]);
+            }
+            return new CodesByFeature(start, row, value);
+        }
+    }
+}

@@ -1,0 +1,243 @@
+package io.plumbline.topology.assessment;
+
+import io.plumbline.baseline.DriftJudge;
+import io.plumbline.features.FailingFeatures;
+import io.plumbline.features.FalseDiscoveries;
+import io.plumbline.features.MeanTest;
+import io.plumbline.features.WatchedChange;
+import io.plumbline.features.WatchedFeatures;
+import io.plumbline.geometry.Statistic;
+import io.plumbline.judgement.Reading;
+import io.plumbline.judgement.Threshold;
+import io.plumbline.moments.SampledRow;
+import io.plumbline.probes.Probe;
+import io.plumbline.probes.WatchSettings;
+import io.plumbline.probes.WatchedProbes;
+import io.plumbline.refit.SampleRows;
+import io.plumbline.topology.report.WatchedReport;
+import io.plumbline.topology.report.WatchedReport.Harm;
+import io.plumbline.topology.report.WatchedReport.Hurt;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says whether a window hurts what somebody relies on. All tests of a site are one family, so that a rate is one of
+ * windows ({@link FalseDiscoveries}). Thread-safe.
+ */
+final class WatchedMeasure implements Measure<WatchedReport> {
+
+    private static final Comparator<Hurt> SUREST_FIRST =
+            Comparator.comparing(Hurt::qValue, Comparator.nullsLast(Comparator.naturalOrder()));
+
+    private final WatchedSite site;
+    private final WatchSettings watch;
+    private final MeanTest test;
+    private final @Nullable DriftJudge behaviour;
+
+    /** Made with the first window, since it encodes the rows that the baseline keeps. */
+    private @Nullable Known known;
+
+    private record Known(WatchedFeatures features, WatchedProbes probes, int requests) {}
+
+    WatchedMeasure(WatchedSite site) {
+        this.site = site;
+        watch = site.settings().watch();
+        int tests = WatchedFeatures.TESTS * watch.features().size()
+                + WatchedProbes.TESTS * watch.probes().size();
+        test = MeanTest.resolving(watch.falseDiscoveryRate() / Math.max(1, tests));
+        behaviour = site.settings().downstream() == null ? null : behaviour(site);
+    }
+
+    /** Returns the judge of the KL by its own threshold, else by that of warnings; null where that is of others. */
+    private static @Nullable DriftJudge behaviour(WatchedSite site) {
+        SiteSettings.Alarms alarms = site.settings().alarms();
+        String kl = Statistic.KL.label();
+        Threshold threshold = alarms.triggers().contains(kl) ? alarms.threshold() : alarms.warnThreshold();
+        return threshold.isCalibrated()
+                        || alarms.triggers().contains(kl)
+                        || alarms.warn().contains(kl)
+                ? new DriftJudge(
+                        site.baseline(), List.of(kl), threshold, threshold, alarms.debounce(), alarms.minimumRows())
+                : null;
+    }
+
+    @Override
+    public Telling<WatchedReport> of(WindowView view) {
+        WatchedReport report = report(view);
+        return (decision, told) -> report;
+    }
+
+    private WatchedReport report(WindowView view) {
+        SampleRows head = view.sample().head();
+        List<List<WatchedChange>> changes = new ArrayList<>();
+        Known clean = watch.isEmpty() || head.rows() == 0 ? null : known();
+        List<WatchedProbes.Scores> scores = List.of();
+        if (clean != null) {
+            changes.addAll(clean.features().changes(test, head, view.sample().ofTrained()));
+            List<SampledRow> rows = view.window().sample().rows();
+            double share =
+                    Math.min(1.0, (double) rows.size() / view.window().moment().rows());
+            scores = clean.probes().scores(test, rows, share);
+            scores.forEach(one -> changes.add(one.changes()));
+        }
+        Family family = Family.of(changes, watch.falseDiscoveryRate());
+        List<WatchedReport.OfFeature> features = new ArrayList<>();
+        List<WatchedReport.OfProbe> probes = new ArrayList<>();
+        List<Hurt> hurt = new ArrayList<>();
+        for (int i = 0; i < changes.size(); i++) {
+            int probe = i - watch.features().size();
+            String name = probe < 0
+                    ? "feature " + watch.features().get(i)
+                    : site.probes().get(probe).name();
+            List<Hurt> own = family.hurt(name, changes.get(i), i);
+            hurt.addAll(own);
+            if (probe < 0) {
+                features.add(ofFeature(name, watch.features().get(i), changes.get(i), !own.isEmpty(), family.least(i)));
+            } else {
+                probes.add(ofProbe(site.probes().get(probe), scores.get(probe), view, !own.isEmpty(), family.least(i)));
+            }
+        }
+        hurt.sort(SUREST_FIRST);
+        Reading kl =
+                behaviour == null ? null : behaviour.readings(view.geometry()).get(0);
+        Harm harm = harm(!hurt.isEmpty(), family.tested(), kl);
+        if (kl != null && Boolean.TRUE.equals(kl.exceeded())) {
+            hurt.add(new Hurt("model", kl.statistic(), kl.threshold(), Objects.requireNonNull(kl.value()), null));
+        }
+        return new WatchedReport(
+                harm,
+                hurt,
+                (int) Arrays.stream(head.requests()).distinct().count(),
+                clean == null ? 0 : clean.requests(),
+                features,
+                probes);
+    }
+
+    private Harm harm(boolean isHurt, boolean tested, @Nullable Reading kl) {
+        if (isHurt) {
+            return Harm.WATCHED;
+        }
+        Boolean exceeded = kl == null ? null : kl.exceeded();
+        if (Boolean.TRUE.equals(exceeded)) {
+            return Harm.BEHAVIOUR;
+        }
+        boolean known = watch.isEmpty() ? exceeded != null : tested;
+        return known ? Harm.NONE : Harm.UNKNOWN;
+    }
+
+    private static WatchedReport.OfFeature ofFeature(
+            String name, int feature, List<WatchedChange> changes, boolean hurt, @Nullable Double qValue) {
+        WatchedChange rate = changes.get(0);
+        WatchedChange activation = changes.get(1);
+        WatchedChange residual = changes.get(2);
+        return new WatchedReport.OfFeature(
+                name,
+                feature,
+                hurt,
+                rate.window(),
+                rate.baseline(),
+                activation.window(),
+                activation.baseline(),
+                residual.window(),
+                residual.baseline(),
+                qValue);
+    }
+
+    private WatchedReport.OfProbe ofProbe(
+            Probe probe, WatchedProbes.Scores scores, WindowView view, boolean hurt, @Nullable Double qValue) {
+        WatchedChange rate = scores.changes().get(0);
+        WatchedChange score = scores.changes().get(1);
+        // Subspaces are of targets: where these are other rows than the probe reads, its direction is none of theirs.
+        boolean sameRows = view.window().sample().rows().get(0).target() == null;
+        return new WatchedReport.OfProbe(
+                probe.name(),
+                hurt,
+                probe.pools(),
+                probe.threshold(),
+                rate.window(),
+                rate.baseline(),
+                score.window(),
+                score.baseline(),
+                scores.quantiles(),
+                scores.quantilesBaseline(),
+                sameRows ? WatchedProbes.outside(probe, view.subspace().subspace()) : null,
+                sameRows
+                        ? WatchedProbes.outside(
+                                probe, site.geometry().baselineSubspace().subspace())
+                        : null,
+                qValue);
+    }
+
+    private synchronized Known known() {
+        Known made = known;
+        if (made == null) {
+            List<SampledRow> rows = site.baseline().rows();
+            SampleRows clean =
+                    FailingFeatures.encoded(site.explainer(), watch.features().isEmpty() ? List.of() : rows);
+            made = new Known(
+                    WatchedFeatures.of(site.explainer().decoder(), watch.features(), clean),
+                    new WatchedProbes(site.probes(), rows),
+                    (int) rows.stream()
+                            .mapToLong(SampledRow::request)
+                            .distinct()
+                            .count());
+            known = made;
+        }
+        return made;
+    }
+
+    /**
+     * The q-values of all changes.
+     *
+     * @param qValues by what is watched and its changes; null where one is not tested
+     */
+    private record Family(List<List<@Nullable Double>> qValues, double rate) {
+
+        static Family of(List<List<WatchedChange>> changes, double rate) {
+            double[] found = FalseDiscoveries.qValues(changes.stream()
+                    .flatMap(List::stream)
+                    .map(WatchedChange::pValue)
+                    .filter(Objects::nonNull)
+                    .mapToDouble(Double::doubleValue)
+                    .toArray());
+            List<List<@Nullable Double>> qValues = new ArrayList<>();
+            int next = 0;
+            for (List<WatchedChange> own : changes) {
+                List<@Nullable Double> ofOne = new ArrayList<>();
+                for (WatchedChange change : own) {
+                    ofOne.add(change.pValue() == null ? null : found[next++]);
+                }
+                qValues.add(ofOne);
+            }
+            return new Family(qValues, rate);
+        }
+
+        boolean tested() {
+            return qValues.stream().flatMap(List::stream).anyMatch(Objects::nonNull);
+        }
+
+        @Nullable
+        Double least(int which) {
+            return qValues.get(which).stream()
+                    .filter(Objects::nonNull)
+                    .min(Comparator.naturalOrder())
+                    .orElse(null);
+        }
+
+        List<Hurt> hurt(String name, List<WatchedChange> changes, int which) {
+            List<Hurt> hurt = new ArrayList<>();
+            for (int i = 0; i < changes.size(); i++) {
+                WatchedChange change = changes.get(i);
+                Double qValue = qValues.get(which).get(i);
+                if (qValue != null && qValue <= rate) {
+                    hurt.add(new Hurt(name, change.what(), change.baseline(), change.window(), qValue));
+                }
+            }
+            return hurt;
+        }
+    }
+}
