@@ -120,8 +120,8 @@ class ModelSoak {
         for (int i = 0; i < rotation.values().length; i++) {
             rotation.values()[i] = random.nextGaussian();
         }
-        Matrix directions = OrthonormalRows.of(rotation, Matrix.zeros(0, recorded), random)
-                .transpose();
+        Matrix directions =
+                OrthonormalRows.of(rotation, Matrix.zeros(0, recorded), random).transpose();
         for (int j = 0; j < WIDTH; j++) {
             double stretch = Math.exp(STRETCH * random.nextGaussian());
             for (int i = 0; i < recorded; i++) {
@@ -162,12 +162,12 @@ class ModelSoak {
 
     private static List<DriftJudge> judges(List<Site> sites, boolean together) {
         List<DriftJudge> judges = new ArrayList<>();
-        for (Site site : sites) {
-            Baseline baseline = site.baseline();
+        for (int number = 0; number < sites.size(); number++) {
+            Baseline baseline = sites.get(number).baseline();
             if (together) {
                 List<OtherSite> others = new ArrayList<>();
                 for (int other = 0; other < sites.size(); other++) {
-                    if (sites.get(other) != site) {
+                    if (other != number) {
                         others.add(new OtherSite(
                                 "site." + other, sites.get(other).baseline().samplesOf(RANK), TRIGGERS));
                     }
