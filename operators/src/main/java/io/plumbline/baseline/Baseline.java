@@ -119,6 +119,11 @@ public record Baseline(
         return with(together, wholeRequests, provenance);
     }
 
+    /** Returns this baseline for what is judged at its site alone, such as warnings. */
+    public Baseline byItself() {
+        return with(samples.stream().map(NullSample::byItself).toList(), wholeRequests, provenance);
+    }
+
     /** Returns how many sites are judged as one with this one, itself among them. */
     int sitesTogether() {
         return samples.stream().mapToInt(NullSample::sites).max().orElse(1);

@@ -8,6 +8,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 /**
  * The clean windows of one size as a threshold takes them for statistics that are judged together: calibrated as one
@@ -40,6 +41,9 @@ import java.util.Objects;
  *
  * <p><b>Price.</b> With few clean windows their mean and deviation are uncertain, and the values asked are higher: with
  * 8 windows twice as far from the mean, with 51 a tenth.
+ *
+ * <p><b>Other sites</b> of a model that have the same clean windows are further statistics; their largest score in each
+ * window stands in the sample.
  *
  * <p>Cost: {@code O(m^2 K)} for m statistics. Immutable.
  */
@@ -101,16 +105,26 @@ final class CleanScores {
         }
     }
 
-    private final int rowsPerWindow;
+    private final NullSample sample;
+    private final double[] others;
     private final Map<String, Series> statistics = new LinkedHashMap<>();
 
-    private CleanScores(int rowsPerWindow) {
-        this.rowsPerWindow = rowsPerWindow;
+    private CleanScores(NullSample sample) {
+        this.sample = sample;
+        others = sample.scoreOfOthers();
+    }
+
+    /** Returns the largest score that each clean window can have in a statistic among all and one new window. */
+    static double[] largestScores(double[] values) {
+        Series series = Series.of(values);
+        return IntStream.range(0, values.length)
+                .mapToDouble(series::largestScore)
+                .toArray();
     }
 
     /** Returns the windows of a sample. Statistics that none of them has are left out. */
     static CleanScores of(NullSample sample, List<String> together) {
-        CleanScores scores = new CleanScores(sample.rowsPerWindow());
+        CleanScores scores = new CleanScores(sample);
         for (String statistic : together) {
             if (sample.values(statistic).length > 0) {
                 scores.statistics.put(statistic, Series.of(sample.series(statistic)));
@@ -131,8 +145,8 @@ final class CleanScores {
             return new Level.Unknown("%s of %s: too few to judge %s together"
                     .formatted(
                             Amounts.count(clean(statistic).windows(), "clean window"),
-                            Amounts.count(rowsPerWindow, "row"),
-                            Amounts.count(statistics.size(), "statistic")));
+                            Amounts.count(sample.rowsPerWindow(), "row"),
+                            Amounts.count(together(), "statistic")));
         }
         return level;
     }
@@ -141,30 +155,36 @@ final class CleanScores {
     Threshold.Clean clean(String statistic) {
         Series own = statistics.get(statistic);
         if (own == null) {
-            return new Threshold.Clean(rowsPerWindow, new double[0], statistics.size());
+            return new Threshold.Clean(sample.rowsPerWindow(), new double[0], together());
         }
-        if (statistics.size() == 1) {
+        if (together() == 1) {
             double[] known = Arrays.stream(own.values())
                     .filter(value -> !Double.isNaN(value))
                     .toArray();
-            return new Threshold.Clean(rowsPerWindow, known, 1);
+            return new Threshold.Clean(sample.rowsPerWindow(), known, 1);
         }
         double[] asked = new double[own.values().length];
         boolean tooFew = statistics.values().stream().anyMatch(series -> series.windows() < FEWEST_WINDOWS);
         for (int window = 0; window < asked.length; window++) {
             asked[window] = tooFew ? Double.POSITIVE_INFINITY : asked(statistic, own, window);
         }
-        return new Threshold.Clean(rowsPerWindow, asked, statistics.size());
+        return new Threshold.Clean(sample.rowsPerWindow(), asked, together());
+    }
+
+    /** Returns how many statistics are judged as one, those of other sites among them. */
+    private int together() {
+        return statistics.size() + sample.statisticsOfOthers();
     }
 
     private double asked(String statistic, Series own, int window) {
-        double others = statistics.entrySet().stream()
+        double ofOtherStatistics = statistics.entrySet().stream()
                 .filter(other -> !other.getKey().equals(statistic))
                 .mapToDouble(other -> other.getValue().largestScore(window))
                 .max()
                 .orElse(Double.NEGATIVE_INFINITY);
         double value = own.values()[window];
-        double ofOthers = own.valueAt(others);
+        double ofOthers =
+                own.valueAt(others.length == 0 ? ofOtherStatistics : Math.max(ofOtherStatistics, others[window]));
         return Double.isNaN(value) ? ofOthers : Math.max(value, ofOthers);
     }
 }

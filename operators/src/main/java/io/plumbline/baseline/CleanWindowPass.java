@@ -137,24 +137,10 @@ public final class CleanWindowPass {
         RowMask.Kept<ActivationBatch> masked = mask.apply(batch);
         open.values().forEach(window -> window.count(place, batch, masked.masked()));
         ActivationBatch kept = masked.rows();
-        if (kept == null) {
-            return this;
+        if (kept != null) {
+            merge(kept, place);
         }
-        int number = requests++;
-        List<SparseCodes> known = codes.of(number, kept.rows());
-        RequestSums.Encoded request =
-                known == null ? RequestSums.of(explainer, kept) : RequestSums.ofCodes(explainer, kept, known);
-        // Two requests of equal contents are two, unless the recording itself repeats.
-        long hash = RowSample.hash(RequestSample.hash(kept), number);
-        RequestScore score = crossFit == null ? null : score(crossFit, hash, number, kept);
-        rows += kept.rows();
         open.replaceAll((size, window) -> {
-            window.sums.merge(request.sums());
-            window.places.add(place);
-            window.sampled.add(hash, request.targets(), request.squaredErrors());
-            if (score != null) {
-                window.requests.add(score);
-            }
             if (!window.isFull(size)) {
                 return window;
             }
@@ -165,6 +151,25 @@ public final class CleanWindowPass {
             assessFull();
         }
         return this;
+    }
+
+    private void merge(ActivationBatch kept, int place) {
+        int number = requests++;
+        List<SparseCodes> known = codes.of(number, kept.rows());
+        RequestSums.Encoded request =
+                known == null ? RequestSums.of(explainer, kept) : RequestSums.ofCodes(explainer, kept, known);
+        // Two requests of equal contents are two, unless the recording itself repeats.
+        long hash = RowSample.hash(RequestSample.hash(kept), number);
+        RequestScore score = crossFit == null ? null : score(crossFit, hash, number, kept);
+        rows += kept.rows();
+        for (Window window : open.values()) {
+            window.sums.merge(request.sums());
+            window.places.add(place);
+            window.sampled.add(hash, request.targets(), request.squaredErrors());
+            if (score != null) {
+                window.requests.add(score);
+            }
+        }
     }
 
     private Window newWindow() {

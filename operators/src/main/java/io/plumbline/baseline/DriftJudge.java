@@ -151,19 +151,14 @@ public final class DriftJudge {
     }
 
     /**
-     * Returns the statistics that the baseline has clean windows of at a rank, those of other sites last; all of them
-     * where it has none of any.
+     * Returns the statistics that the baseline has clean windows of at a rank; all of them where it has none of any.
      */
     public static List<String> together(Baseline baseline, List<String> statistics, int rank) {
-        List<NullSample> samples = baseline.samplesOf(rank);
         List<String> calibrated = statistics.stream()
-                .filter(statistic -> samples.stream().anyMatch(sample -> sample.values(statistic).length > 0))
+                .filter(statistic ->
+                        baseline.samplesOf(rank).stream().anyMatch(sample -> sample.values(statistic).length > 0))
                 .toList();
-        return calibrated.isEmpty()
-                ? statistics
-                : Stream.concat(calibrated.stream(), samples.stream().flatMap(sample -> sample.ofOthers().stream()))
-                        .distinct()
-                        .toList();
+        return calibrated.isEmpty() ? statistics : calibrated;
     }
 
     /**
@@ -407,7 +402,7 @@ public final class DriftJudge {
         Map<String, Levels> levels = new LinkedHashMap<>();
         List<String> together =
                 threshold.isCalibrated() || clear.isCalibrated() ? together(baseline, statistics, rank) : statistics;
-        for (String statistic : together.stream().filter(statistics::contains).toList()) {
+        for (String statistic : together) {
             levels.put(
                     statistic,
                     new Levels(sizes(together, statistic, threshold, rank), sizes(together, statistic, clear, rank)));

@@ -18,7 +18,7 @@ import java.util.stream.IntStream;
  * @param rowsPerWindow rows a window was filled to, too long ones counted: at least these came, up to the end of its
  *     last request
  * @param statistics by name, one value per clean window, NaN where it was undefined, in the order of the windows;
- *     those of other sites, where sites are judged as one, under {@link OtherSite#nameOf}
+ *     where sites are judged as one, what the others have in the same windows, too
  */
 public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> statistics) {
 
@@ -28,21 +28,21 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
     /** Name of the series that tells windows apart: the same number is a window of the same requests at every site. */
     static final String IDENTITY = "window_identity";
 
-    private static final String OF_OTHERS = "@";
+    /** Name of the series of the largest score that each window has in any statistic of another site. */
+    private static final String SCORE_OF_OTHERS = "@score";
+
+    /** Names of series that say, for each window the same, how many sites and statistics the scores are of. */
+    private static final String OTHER_SITES = "@sites";
+
+    private static final String OTHER_STATISTICS = "@statistics";
 
     /**
      * Another site that the same requests pass, which is judged together with this one.
      *
-     * @param site its name
      * @param sizes its clean windows at the rank that it is watched at
      * @param statistics those that decide there
      */
-    public record OtherSite(String site, List<NullSample> sizes, List<String> statistics) {
-
-        /** Returns the name of the series of one of its statistics in the clean windows of another site. */
-        private String nameOf(String statistic) {
-            return OF_OTHERS + site + "/" + statistic;
-        }
+    public record OtherSite(List<NullSample> sizes, List<String> statistics) {
 
         private Optional<NullSample> ofSize(int rowsPerWindow) {
             return sizes.stream()
@@ -86,8 +86,8 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
     }
 
     /**
-     * Returns the windows that every one of these sites has, too, with what is measured there beside what is measured
-     * here; empty where there is none.
+     * Returns the windows that every one of these sites has, too, with the largest score that each has in any statistic
+     * of another site; empty where there is no such window. One series, however many sites there are.
      */
     Optional<NullSample> with(List<OtherSite> others) {
         List<Map<Double, Integer>> places = new ArrayList<>();
@@ -100,26 +100,38 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
         if (common.length == 0) {
             return Optional.empty();
         }
+        double[] score = new double[common.length];
+        Arrays.fill(score, Double.NEGATIVE_INFINITY);
+        int series = 0;
+        for (int at = 0; at < others.size(); at++) {
+            Map<Double, Integer> placeOf = places.get(at);
+            NullSample size = others.get(at).ofSize(rowsPerWindow).orElseThrow();
+            for (String statistic : others.get(at).statistics()) {
+                double[] all = size.series(statistic);
+                if (all.length > 0) {
+                    series++;
+                    double[] own = Arrays.stream(common)
+                            .mapToDouble(window -> all[placeOf.getOrDefault(series(IDENTITY)[window], -1)])
+                            .toArray();
+                    double[] scores = CleanScores.largestScores(own);
+                    Arrays.setAll(score, window -> Math.max(score[window], scores[window]));
+                }
+            }
+        }
         Map<String, double[]> together = new LinkedHashMap<>();
         statistics.forEach((name, values) -> together.put(
                 name,
                 Arrays.stream(common).mapToDouble(window -> values[window]).toArray()));
-        for (int at = 0; at < others.size(); at++) {
-            OtherSite other = others.get(at);
-            Map<Double, Integer> placeOf = places.get(at);
-            NullSample size = other.ofSize(rowsPerWindow).orElseThrow();
-            for (String statistic : other.statistics()) {
-                double[] values = size.series(statistic);
-                if (values.length > 0) {
-                    together.put(
-                            other.nameOf(statistic),
-                            Arrays.stream(common)
-                                    .mapToDouble(window -> values[placeOf.getOrDefault(series(IDENTITY)[window], -1)])
-                                    .toArray());
-                }
-            }
-        }
+        together.put(SCORE_OF_OTHERS, score);
+        together.put(OTHER_SITES, constant(common.length, others.size()));
+        together.put(OTHER_STATISTICS, constant(common.length, series));
         return Optional.of(new NullSample(rank, rowsPerWindow, together));
+    }
+
+    private static double[] constant(int windows, int value) {
+        double[] values = new double[windows];
+        Arrays.fill(values, value);
+        return values;
     }
 
     private Map<Double, Integer> places() {
@@ -131,20 +143,26 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
         return places;
     }
 
-    /** Returns the names of the statistics of other sites. */
-    List<String> ofOthers() {
-        return statistics.keySet().stream()
-                .filter(name -> name.startsWith(OF_OTHERS))
-                .toList();
+    /** Returns these windows without what other sites have in them. */
+    NullSample byItself() {
+        Map<String, double[]> own = new LinkedHashMap<>(statistics);
+        own.keySet().removeAll(List.of(SCORE_OF_OTHERS, OTHER_SITES, OTHER_STATISTICS));
+        return new NullSample(rank, rowsPerWindow, own);
+    }
+
+    /** Returns the largest score of each window in any statistic of another site; empty where there is no other. */
+    double[] scoreOfOthers() {
+        return series(SCORE_OF_OTHERS);
     }
 
     /** Returns how many sites are judged as one by these windows. */
     int sites() {
-        return 1
-                + (int) ofOthers().stream()
-                        .map(name -> name.substring(0, name.lastIndexOf('/')))
-                        .distinct()
-                        .count();
+        return 1 + (int) Arrays.stream(series(OTHER_SITES)).findFirst().orElse(0.0);
+    }
+
+    /** Returns how many statistics of other sites are judged as one with those of this one. */
+    int statisticsOfOthers() {
+        return (int) Arrays.stream(series(OTHER_STATISTICS)).findFirst().orElse(0.0);
     }
 
     /**

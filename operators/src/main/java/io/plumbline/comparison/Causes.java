@@ -28,16 +28,16 @@ final class Causes {
     /**
      * Returns those that are found.
      *
-     * @param notFinite rows, before and after
      * @param pairs null where rows have no partner
      * @param template see {@link Prompts#missingTemplate}
      * @param layer what says that after's rows are those of another place; empty where none of those given is nearer,
      *     null where none is given
      */
     static List<Cause> of(
+            Recording recordedBefore,
+            Recording recordedAfter,
             Side before,
             Side after,
-            long[] notFinite,
             @Nullable Pairs pairs,
             @Nullable String template,
             @Nullable String layer) {
@@ -45,16 +45,16 @@ final class Causes {
         if (template != null) {
             causes.put("missing_template", template);
         }
-        if (notFinite[1] > notFinite[0]) {
+        if (recordedAfter.notFinite() > recordedBefore.notFinite()) {
             causes.put(
                     "overflow",
                     "%s of after have Inf or NaN, %d of before; float16 ends at 65,504, the largest value before is %s"
                             .formatted(
-                                    Amounts.count(notFinite[1], "row"),
-                                    notFinite[0],
-                                    Amounts.number(before.precision.largest)));
+                                    Amounts.count(recordedAfter.notFinite(), "row"),
+                                    recordedBefore.notFinite(),
+                                    Amounts.number(recordedBefore.precision().largest)));
         }
-        String type = after.precision.narrowerThan(before.precision);
+        String type = recordedAfter.precision().narrowerThan(recordedBefore.precision());
         if (!type.isEmpty()) {
             causes.put("wrong_dtype", "every value of after is exactly a %s, before's are not".formatted(type));
         }

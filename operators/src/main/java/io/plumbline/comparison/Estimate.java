@@ -28,8 +28,13 @@ public record Estimate(double value, double low, double high) {
      */
     static Estimate of(int groups, double least, double most, IntToDoubleFunction without) {
         double value = without.applyAsDouble(NONE);
-        double width = new TDistribution(groups - 1.0).inverseCumulativeProbability(UPPER) * error(groups, without);
+        double width = quantile(groups) * error(groups, without);
         return new Estimate(value, Math.max(least, value - width), Math.min(most, value + width));
+    }
+
+    /** Returns how many standard errors the end of an interval over so many groups, 2 or more, is away. */
+    static double quantile(long groups) {
+        return new TDistribution(null, groups - 1.0).inverseCumulativeProbability(UPPER);
     }
 
     /** Returns the standard error. */

@@ -12,13 +12,11 @@ import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowMask;
 import io.plumbline.records.ActivationBatch;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntFunction;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Row i of request q before and row i of request q after are a pair where both sides have the same requests with as
  * many rows each, and the same token ids where both say. Where they do not, nothing of pairs is measured, and there is
  * {@link #activity()} in the place of {@link #features()}. Rows that are not finite or masked are left out, of both
- * sides where there are pairs.
+ * sides where there are pairs. Groups are of requests that have rows left; where these are fewer than two, causes are
+ * named and nothing is measured.
  *
  * <p><b>Cost.</b> Every row is read twice and encoded once; two eigenspaces for each of at most
  * {@value Estimate#MOST_GROUPS} groups of requests. Everything is in float64.
@@ -35,16 +34,18 @@ import org.jspecify.annotations.Nullable;
  * @param requests before and after
  * @param rows compared, before and after
  * @param unpaired why rows have no partner; null where they have
+ * @param unmeasured why there are no figures; null where there are
  * @param identical whether all pairs of rows are the same to the bit
  * @param figures by name, those that could be measured
- * @param features which of them survive; null where rows have no partner
- * @param activity which of them are active more or less often; null where rows have a partner
+ * @param features which of them survive; null where rows have no partner, or nothing is measured
+ * @param activity which of them are active more or less often; null where rows have a partner, or nothing is measured
  * @param causes mistakes that explain the change
  */
 public record ExplainerComparison(
         List<Integer> requests,
         List<Long> rows,
         @Nullable String unpaired,
+        @Nullable String unmeasured,
         boolean identical,
         Map<String, Estimate> figures,
         @Nullable FeatureSurvival features,
@@ -55,7 +56,9 @@ public record ExplainerComparison(
 
     /** Returns why a figure is not among {@link #figures()}. */
     String notMeasured() {
-        return unpaired == null ? "no feature is active in enough requests" : "rows are not paired, " + unpaired;
+        return unmeasured != null
+                ? unmeasured
+                : unpaired == null ? "no feature is active in enough requests" : "rows are not paired, " + unpaired;
     }
 
     /**
@@ -66,7 +69,7 @@ public record ExplainerComparison(
      * @param layers other places of the model before the change, by name, with the same prompts; one of them may be
      *     where the rows of after come from
      * @param most how many features are listed
-     * @throws IllegalArgumentException where a side has fewer than two requests, or no finite row
+     * @throws IllegalArgumentException where a side has fewer than two requests
      */
     public static ExplainerComparison between(
             Explainer explainer,
@@ -76,99 +79,85 @@ public record ExplainerComparison(
             List<ActivationBatch> after,
             Map<String, List<ActivationBatch>> layers,
             int most) {
-        int groups = Math.min(Estimate.MOST_GROUPS, Math.min(before.size(), after.size()));
-        if (groups < 2) {
+        if (before.size() < 2 || after.size() < 2) {
             throw new IllegalArgumentException(
                     "%d and %d requests: expected 2 or more before and after".formatted(before.size(), after.size()));
         }
-        Prompts promptsBefore = Prompts.of(before);
-        Prompts promptsAfter = Prompts.of(after);
-        String unpaired = Prompts.difference(promptsBefore, promptsAfter);
+        Recording all = Recording.read(before, explainer, mask);
+        Recording allAfter = Recording.read(after, explainer, mask);
+        String unpaired = Prompts.difference(all.prompts(), allAfter.prompts());
+        Recording recorded = unpaired == null ? all.pairedWith(allAfter) : all;
+        Recording recordedAfter = unpaired == null ? allAfter.pairedWith(all) : allAfter;
+        int[] places = recorded.places();
+        int[] placesAfter = recordedAfter.places();
+        int intervals = Math.min(Estimate.MOST_GROUPS, Math.min(places.length, placesAfter.length));
+        int groups = Math.max(1, intervals);
+        String unmeasured = intervals >= 2
+                ? null
+                : "requests with finite rows left are %d before and %d after, expected 2 or more for intervals"
+                        .formatted(places.length, placesAfter.length);
         Side sideBefore = new Side(groups, explainer);
         Side sideAfter = new Side(groups, explainer);
         Pairs pairs = unpaired == null ? new Pairs(groups, explainer.features()) : null;
-        long[] notFinite = new long[2];
-        for (int place = 0; place < Math.max(before.size(), after.size()); place++) {
-            ActivationBatch b = place < before.size() ? before.get(place) : null;
-            ActivationBatch a = place < after.size() ? after.get(place) : null;
-            int[] keptBefore = kept(b, explainer, mask, notFinite, 0);
-            int[] keptAfter = kept(a, explainer, mask, notFinite, 1);
-            if (pairs != null) {
-                keptBefore = IntStream.of(keptBefore)
-                        .filter(row -> Arrays.binarySearch(keptAfter, row) >= 0)
-                        .toArray();
-            }
-            int groupBefore = (int) ((long) place * groups / before.size());
-            int groupAfter = (int) ((long) place * groups / after.size());
-            SparseCodes codesBefore = add(sideBefore, groupBefore, b, keptBefore);
-            SparseCodes codesAfter = add(sideAfter, groupAfter, a, pairs == null ? keptAfter : keptBefore);
-            if (pairs != null && b != null && a != null && codesBefore != null && codesAfter != null) {
-                pairs.add(groupBefore, b.keep(keptBefore), a.keep(keptBefore), codesBefore, codesAfter);
+        for (int i = 0; i < Math.max(places.length, placesAfter.length); i++) {
+            ActivationBatch b = i < places.length ? recorded.left(places[i]) : null;
+            ActivationBatch a = i < placesAfter.length ? recordedAfter.left(placesAfter[i]) : null;
+            SparseCodes codes = b == null ? null : sideBefore.add(group(i, groups, places), b);
+            SparseCodes codesAfter = a == null ? null : sideAfter.add(group(i, groups, placesAfter), a);
+            if (pairs != null && b != null && a != null && codes != null && codesAfter != null) {
+                pairs.add(group(i, groups, places), b, a, codes, codesAfter);
             }
         }
-        if (sideBefore.rows() == 0 || sideAfter.rows() == 0) {
-            throw new IllegalArgumentException(
-                    "no row is left: %d before and %d after are not finite".formatted(notFinite[0], notFinite[1]));
-        }
-        boolean identical = pairs != null && pairs.isIdentical() && notFinite[0] == notFinite[1];
-        FeatureActivity activity = sideBefore.activity.snapshot();
-        FeatureActivity activityAfter = sideAfter.activity.snapshot();
-        FeatureSurvival survival = pairs == null ? null : pairs.survival(activity, activityAfter, most);
+        boolean identical = unmeasured == null
+                && pairs != null
+                && pairs.isIdentical()
+                && recorded.notFinite() == recordedAfter.notFinite();
+        FeatureSurvival survival = null;
+        ActivityChanges activity = null;
         Map<String, Estimate> figures = new LinkedHashMap<>();
-        if (survival != null && survival.active() > 0) {
-            figures.put("survival", survival.share());
-        }
-        addFigures(figures, explainer, rank, groups, sideBefore, sideAfter);
-        if (identical) {
-            figures.put("gap_to_before", new Estimate(0.0, 0.0, 0.0)); // two equal bases are apart by rounding
-        }
-        if (pairs != null) {
-            figures.put("row_error", Estimate.of(groups, 0.0, INFINITE, pairs::errorWithout));
-            figures.put("row_cosine", Estimate.of(groups, -1.0, 1.0, pairs::cosineWithout));
+        if (unmeasured == null) {
+            FeatureActivity activeBefore = sideBefore.activity.snapshot();
+            FeatureActivity activeAfter = sideAfter.activity.snapshot();
+            if (pairs != null) {
+                survival = pairs.survival(activeBefore, activeAfter, most);
+            } else {
+                activity = ActivityComparison.of(activeBefore, ActivityComparison.DEFAULT_FALSE_DISCOVERY_RATE)
+                        .changes(activeAfter, most);
+            }
+            if (survival != null && survival.active() > 0) {
+                figures.put("survival", survival.share());
+            }
+            addFigures(figures, explainer, rank, groups, sideBefore, sideAfter);
+            if (identical) {
+                figures.put("gap_to_before", new Estimate(0.0, 0.0, 0.0)); // two equal bases are apart by rounding
+            }
+            if (pairs != null) {
+                figures.put("row_error", Estimate.of(groups, 0.0, INFINITE, pairs::errorWithout));
+                figures.put("row_cosine", Estimate.of(groups, -1.0, 1.0, pairs::cosineWithout));
+            }
         }
         return new ExplainerComparison(
                 List.of(before.size(), after.size()),
                 List.of(sideBefore.rows(), sideAfter.rows()),
                 unpaired,
+                unmeasured,
                 identical,
                 figures,
                 survival,
-                pairs != null
-                        ? null
-                        : ActivityComparison.of(activity, ActivityComparison.DEFAULT_FALSE_DISCOVERY_RATE)
-                                .changes(activityAfter, most),
+                activity,
                 Causes.of(
+                        recorded,
+                        recordedAfter,
                         sideBefore,
                         sideAfter,
-                        notFinite,
                         pairs,
-                        Prompts.missingTemplate(promptsBefore, promptsAfter),
+                        Prompts.missingTemplate(recorded.prompts(), recordedAfter.prompts()),
                         layers.isEmpty() || unpaired != null ? null : nearest(before, after, layers)));
     }
 
-    private static @Nullable SparseCodes add(Side side, int group, @Nullable ActivationBatch request, int... rows) {
-        return request == null || rows.length == 0 ? null : side.add(group, request.keep(rows));
-    }
-
-    /** Returns the rows that are finite and not masked, and counts those that are not finite. */
-    private static int[] kept(
-            @Nullable ActivationBatch request, Explainer explainer, RowMask mask, long[] notFinite, int side) {
-        if (request == null) {
-            return new int[0];
-        }
-        int[] finite = IntStream.range(0, request.rows())
-                .filter(row -> isFinite(request.activations(), row) && isFinite(request.targetRows(), row))
-                .toArray();
-        notFinite[side] += request.rows() - finite.length;
-        return finite.length == 0
-                ? finite
-                : IntStream.of(mask.rowsLeft(explainer.space().of(request.keep(finite))))
-                        .map(row -> finite[row])
-                        .toArray();
-    }
-
-    private static boolean isFinite(Matrix rows, int row) {
-        return Double.isFinite(rows.rowRange(row, row + 1).frobeniusNorm());
+    /** Returns the group of the i-th request that has rows left. */
+    private static int group(int i, int groups, int... places) {
+        return (int) ((long) i * groups / places.length);
     }
 
     private static void addFigures(

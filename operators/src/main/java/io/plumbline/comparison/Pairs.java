@@ -2,12 +2,14 @@ package io.plumbline.comparison;
 
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.features.ActivityComparison;
-import io.plumbline.features.FalseDiscovery;
+import io.plumbline.features.FalseDiscoveries;
 import io.plumbline.features.FeatureActivity;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.records.ActivationBatch;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.apache.commons.math3.distribution.TDistribution;
 
@@ -18,6 +20,15 @@ import org.apache.commons.math3.distribution.TDistribution;
  * it is below {@value #SURVIVES} beyond chance is tested by Fisher's {@code artanh r}, its error over groups of
  * requests, and Student's t with one degree of freedom less than there are groups in which the feature is active. Those
  * counted keep a false discovery rate of a tenth.
+ *
+ * <p>The ends of the share that survives are not a jackknife of it: where no feature is near {@value #SURVIVES} without
+ * any one group, its width would be zero. The low end counts the features whose own 95 % interval of {@code artanh r}
+ * lies at {@value #SURVIVES} or above, the high end those whose interval reaches it. Such an interval is wider than one
+ * of the share, since errors of features that are independent would partly cancel. The error of {@code artanh r} is
+ * here that of r times the slope {@code 1 / (1 - r^2)}: where one group has all of a small difference, r goes from
+ * 0.998 to 1 without it, and artanh so far up that the interval would reach down to 0.
+ *
+ * <p>The cosine of a row of zeros is 1 to another one, 0 to every other row.
  *
  * <p><b>Size.</b> {@code 40 G} bytes a feature for G groups. Not thread-safe.
  */
@@ -52,10 +63,12 @@ final class Pairs {
             double length = b.frobeniusNorm() == 0.0 ? 1.0 : b.frobeniusNorm();
             double ratio = a.frobeniusNorm() / length;
             double error = a.distance(b) / length;
-            // By the law of cosines, so that equal rows have 1 to the bit.
             double cosine = error == 0.0
                     ? 1.0
-                    : (1.0 + ratio * ratio - error * error) / (2.0 * Math.max(ratio, Double.MIN_NORMAL));
+                    : ratio == 0.0 || b.frobeniusNorm() == 0.0
+                            ? 0.0
+                            // By the law of cosines, so that equal rows have 1 to the bit.
+                            : (1.0 + ratio * ratio - error * error) / (2.0 * ratio);
             double[] figures = {error, cosine, ratio, ratio * ratio, cosine < FAR ? 1.0 : 0.0};
             rows[group]++;
             for (int k = 0; k < figures.length; k++) {
@@ -137,14 +150,16 @@ final class Pairs {
         int[] active = IntStream.range(0, activityBefore.features())
                 .filter(j -> activityBefore.activeRequests()[j] >= fewest)
                 .toArray();
-        double[] logChances =
-                IntStream.of(active).mapToDouble(j -> Math.log(chanceBelow(j))).toArray();
-        double level = FalseDiscovery.level(logChances, active.length, ActivityComparison.DEFAULT_FALSE_DISCOVERY_RATE);
+        Correlation[] correlations =
+                IntStream.of(active).mapToObj(this::correlation).toArray(Correlation[]::new);
+        double[] qValues = FalseDiscoveries.qValues(Arrays.stream(correlations)
+                .mapToDouble(Correlation::chanceBelow)
+                .toArray());
         List<FeatureSurvival.Change> changes = IntStream.range(0, active.length)
                 .mapToObj(i -> new FeatureSurvival.Change(
                         active[i],
-                        correlationWithout(Estimate.NONE, active[i]),
-                        logChances[i] <= level,
+                        correlations[i].value,
+                        qValues[i] <= ActivityComparison.DEFAULT_FALSE_DISCOVERY_RATE,
                         (double) activityBefore.activeRows()[active[i]] / activityBefore.rows(),
                         (double) activityAfter.activeRows()[active[i]] / activityAfter.rows()))
                 .filter(change -> change.correlation() < SURVIVES)
@@ -156,27 +171,71 @@ final class Pairs {
                 (int) changes.stream()
                         .filter(FeatureSurvival.Change::beyondChance)
                         .count(),
-                Estimate.of(rows.length, 0.0, 1.0, group -> IntStream.of(active)
-                        .mapToDouble(j -> correlationWithout(group, j) >= SURVIVES ? 1.0 : 0.0)
-                        .average()
-                        .orElse(Double.NaN)),
+                new Estimate(
+                        share(correlations, correlation -> correlation.value >= SURVIVES),
+                        share(correlations, correlation -> correlation.distance() >= correlation.width()),
+                        share(correlations, correlation -> correlation.distance() >= -correlation.width())),
                 changes.stream().limit(most).toList());
     }
 
-    /** Returns the chance that a feature with a correlation of {@value #SURVIVES} correlates as little. */
-    private double chanceBelow(int feature) {
-        long groups = IntStream.range(0, rows.length)
-                .filter(g -> ofCodes[1][g][feature] > 0.0)
-                .count();
-        double below = fisher(correlationWithout(Estimate.NONE, feature)) - fisher(SURVIVES);
-        double error = Estimate.error(rows.length, group -> fisher(correlationWithout(group, feature)));
-        return below >= 0.0 || groups < 2
-                ? 1.0
-                : error == 0.0 ? 0.0 : new TDistribution(null, groups - 1.0).cumulativeProbability(below / error);
+    private static double share(Correlation[] correlations, Predicate<Correlation> survives) {
+        return Arrays.stream(correlations)
+                .mapToDouble(correlation -> survives.test(correlation) ? 1.0 : 0.0)
+                .average()
+                .orElse(Double.NaN);
+    }
+
+    private Correlation correlation(int feature) {
+        double value = correlationWithout(Estimate.NONE, feature);
+        double[] without = IntStream.range(0, rows.length)
+                .mapToDouble(group -> correlationWithout(group, feature))
+                .toArray();
+        return new Correlation(
+                value,
+                Estimate.error(rows.length, group -> fisher(without[group])),
+                Estimate.error(rows.length, group -> without[group]) / (1.0 - cut(value) * cut(value)),
+                IntStream.range(0, rows.length)
+                        .filter(g -> ofCodes[1][g][feature] > 0.0)
+                        .count());
+    }
+
+    /**
+     * The correlation of a feature's codes.
+     *
+     * @param error of {@code artanh r}
+     * @param errorHere the same from the error of r and the slope of artanh there
+     * @param groups in which the feature is active before
+     */
+    private record Correlation(double value, double error, double errorHere, long groups) {
+
+        /** Returns how far {@code artanh r} is above that of {@value #SURVIVES}. */
+        double distance() {
+            return fisher(value) - fisher(SURVIVES);
+        }
+
+        /** Returns half the width of the 95 % interval of {@code artanh r}; infinite where one group has it all. */
+        double width() {
+            return errorHere == 0.0
+                    ? 0.0
+                    : groups < 2 ? Double.POSITIVE_INFINITY : errorHere * Estimate.quantile(groups);
+        }
+
+        /** Returns the chance that a feature with a correlation of {@value #SURVIVES} correlates as little. */
+        double chanceBelow() {
+            return distance() >= 0.0 || groups < 2
+                    ? 1.0
+                    : error == 0.0
+                            ? 0.0
+                            : new TDistribution(null, groups - 1.0).cumulativeProbability(distance() / error);
+        }
     }
 
     private static double fisher(double correlation) {
-        double r = Math.max(-LARGEST, Math.min(LARGEST, correlation));
+        double r = cut(correlation);
         return 0.5 * Math.log((1.0 + r) / (1.0 - r));
+    }
+
+    private static double cut(double correlation) {
+        return Math.max(-LARGEST, Math.min(LARGEST, correlation));
     }
 }

@@ -27,6 +27,8 @@ final class Precision {
 
     /** Returns the narrow type whose values these are and the others are not; empty where there is none. */
     String narrowerThan(Precision other) {
-        return isBf16 && !other.isBf16 ? "bfloat16" : isF16 && !other.isF16 ? "float16" : "";
+        return largest == 0.0
+                ? "" // no row, or rows of zeros, which every type holds
+                : isBf16 && !other.isBf16 ? "bfloat16" : isF16 && !other.isF16 ? "float16" : "";
     }
 }

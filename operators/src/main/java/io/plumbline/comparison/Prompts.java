@@ -18,12 +18,15 @@ record Prompts(List<Request> requests) {
     private static final double MOST = 0.9;
 
     /** @param ids none where the dump does not say */
-    record Request(int rows, long... ids) {}
+    record Request(int rows, long... ids) {
+
+        static Request of(ActivationBatch batch) {
+            return new Request(batch.rows(), batch.tokenIds() == null ? new long[0] : batch.tokenIds());
+        }
+    }
 
     static Prompts of(List<ActivationBatch> dump) {
-        return new Prompts(dump.stream()
-                .map(batch -> new Request(batch.rows(), batch.tokenIds() == null ? new long[0] : batch.tokenIds()))
-                .toList());
+        return new Prompts(dump.stream().map(Request::of).toList());
     }
 
     /** Returns why rows of before have no partner in after; null where they have. */

@@ -23,7 +23,6 @@ import org.jspecify.annotations.Nullable;
 final class Side {
 
     final FeatureActivityAccumulator activity;
-    final Precision precision = new Precision();
     private final Explainer explainer;
     private final SecondMomentAccumulator[] moments;
     private final double[][] sums;
@@ -59,7 +58,6 @@ final class Side {
             sums[group][i % targets.columns()] += value;
             squares[group] += value * value;
         }
-        precision.add(request.activations());
         return codes;
     }
 

@@ -127,13 +127,13 @@ public final class ActivityComparison {
                 rare[j] = chanceOfRare(clean, window, j);
             }
         }
-        double levelOfFrequent = FalseDiscovery.level(frequent, tested, SHARE_OF_FREQUENT * falseDiscoveryRate);
-        double levelOfRare =
-                FalseDiscovery.level(rare, features - tested, (1.0 - SHARE_OF_FREQUENT) * falseDiscoveryRate);
+        double[] ofFrequent = qValues(frequent);
+        double[] ofRare = qValues(rare);
         List<Integer> changed = new ArrayList<>();
         int less = 0;
         for (int j = 0; j < features; j++) {
-            if (frequent[j] <= levelOfFrequent || rare[j] <= levelOfRare) {
+            if (ofFrequent[j] <= SHARE_OF_FREQUENT * falseDiscoveryRate
+                    || ofRare[j] <= (1.0 - SHARE_OF_FREQUENT) * falseDiscoveryRate) {
                 changed.add(j);
                 less += isLess(clean, window, j) ? 1 : 0;
             }
@@ -156,6 +156,10 @@ public final class ActivityComparison {
     private static boolean isFrequent(FeatureActivity clean, long rows, int feature) {
         double often = clean.frequency(feature);
         return Math.min(often, 1.0 - often) * rows >= FEWEST_ROWS && clean.activeRequests()[feature] >= FEWEST_REQUESTS;
+    }
+
+    private static double[] qValues(double[] logChances) {
+        return FalseDiscoveries.qValues(Arrays.stream(logChances).map(Math::exp).toArray());
     }
 
     private static double chanceOfRare(FeatureActivity clean, FeatureActivity window, int feature) {

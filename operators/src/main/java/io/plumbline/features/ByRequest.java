@@ -1,7 +1,9 @@
 package io.plumbline.features;
 
+import io.plumbline.moments.SplitMix;
 import java.util.Arrays;
 import java.util.function.IntToDoubleFunction;
+import java.util.stream.IntStream;
 
 /** Means over the rows of each request, since rows of one request are not independent. */
 public final class ByRequest {
@@ -27,6 +29,19 @@ public final class ByRequest {
             sums[request] /= rows[request];
         }
         return sums;
+    }
+
+    /**
+     * Returns the places of rows of whole requests to compare with rows that were sampled from other ones. A sample has
+     * a long request rather than a short one, and a mean of few rows scatters more: both are so here too.
+     *
+     * @param rows how many there are
+     * @param share chance of each to be kept, a function of its place alone
+     */
+    public static int[] thinned(int rows, double share) {
+        return IntStream.range(0, rows)
+                .filter(row -> (SplitMix.mix(row) >>> 11) * 0x1p-53 < share)
+                .toArray();
     }
 
     /** Returns the mean of numbers; NaN where there are none. */

@@ -20,28 +20,26 @@ final class Excess {
     /** The fewest groups of requests, since a bootstrap of fewer says little. */
     static final int FEWEST_GROUPS = 5;
 
-    private static final double NOT_TESTED = 1.0;
+    private static final double NOT_TESTED = 2.0;
 
     private Excess() {}
 
     static boolean[] of(Costs window, @Nullable Costs baseline, int groups) {
         int features = window.squaredNorms().length;
-        double[] logChances = new double[features];
-        Arrays.fill(logChances, NOT_TESTED);
-        int tested = 0;
+        double[] chances = new double[features];
+        Arrays.fill(chances, NOT_TESTED);
         if (groups >= FEWEST_GROUPS) {
             TDistribution student = new TDistribution(null, groups - 1.0);
             for (int j = 0; j < features; j++) {
                 if (isKnown(window, j)) {
-                    logChances[j] = Math.log(chance(window, baseline, j, student));
-                    tested++;
+                    chances[j] = chance(window, baseline, j, student);
                 }
             }
         }
-        double level = FalseDiscovery.level(logChances, tested, FALSE_SHARE);
+        double[] qValues = FalseDiscoveries.qValues(chances);
         boolean[] taken = new boolean[features];
         for (int j = 0; j < features; j++) {
-            taken[j] = logChances[j] <= level;
+            taken[j] = qValues[j] <= FALSE_SHARE;
         }
         return taken;
     }

@@ -3,17 +3,17 @@ package io.plumbline.features;
 import java.util.Arrays;
 import java.util.SplittableRandom;
 import java.util.stream.DoubleStream;
+import org.apache.commons.math3.util.CombinatoricsUtils;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tests whether requests of a window have another mean than those of the baseline, by permutation.
  *
  * <p>The chance of a difference of means is found by exchanging requests of both sides, so it is exact where requests
- * are exchangeable, however skewed. A request scatters more where a window's sample has few of its rows; such windows
- * have many requests, which errs on the side of no change. Two statistics were not taken. Dividing by the standard
- * errors of both sides (Welch) calls neighbouring requests, which are alike, a sure change: on recorded English in
- * windows of five requests 1.2 % at a rate of 1 %, where the plain difference calls .8 %. Ranks of shares of few rows
- * and of many differ though their means do not.
+ * are exchangeable, however skewed: where a window is a sample, the baseline's rows are {@link ByRequest#thinned}. Two
+ * statistics were not taken. Dividing by the standard errors of both sides (Welch) calls neighbouring requests, which
+ * are alike, a sure change: on recorded English in windows of five requests 1.2 % at a rate of 1 %, where the plain
+ * difference calls .8 %. Ranks of shares of few rows and of many differ though their means do not.
  *
  * <p>Drawing ends with the {@value #ENOUGH}-th permutation that is as far apart, after which the chance is known well
  * enough (Besag and Clifford, Biometrika 78, 1991). The same requests give the same chance.
@@ -33,6 +33,9 @@ public final class MeanTest {
 
     /** The rounding by which sums of one split differ in another order, as a share of all that is summed. */
     private static final double ROUNDING = 1e-12;
+
+    /** The smallest chance that any test finds. */
+    public static final double LEAST = 1.0 / (MOST_DRAWS + 1);
 
     private final int draws;
 
@@ -83,6 +86,12 @@ public final class MeanTest {
             }
         }
         return (asFar + 1.0) / (draws + 1.0);
+    }
+
+    /** Returns the smallest chance that requests can have: that of one split of them all, or of no draw of all. */
+    double least(int baseline, int window) {
+        return Math.max(
+                1.0 / (draws + 1.0), Math.exp(-CombinatoricsUtils.binomialCoefficientLog(baseline + window, window)));
     }
 
     private static double sum(double[] values, int first) {

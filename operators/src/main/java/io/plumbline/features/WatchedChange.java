@@ -9,12 +9,14 @@ import org.jspecify.annotations.Nullable;
  * @param baseline its value on the baseline's rows; null where it has none there
  * @param window its value in the window
  * @param pValue chance that a clean window differs as much; null where it is not tested
+ * @param least the smallest that this chance could have been; 1 where it is not tested
  */
 public record WatchedChange(
         String what,
         @Nullable Double baseline,
         double window,
-        @Nullable Double pValue) {
+        @Nullable Double pValue,
+        double least) {
 
     /** The share of rows on which a feature is active. */
     public static final String RATE = "rate";
@@ -27,10 +29,12 @@ public record WatchedChange(
 
     /** Compares the means over requests. */
     public static WatchedChange ofMeans(String what, MeanTest test, double[] baseline, double[] window) {
+        Double pValue = test.pValue(baseline, window);
         return new WatchedChange(
                 what,
                 baseline.length == 0 ? null : ByRequest.mean(baseline),
                 ByRequest.mean(window),
-                test.pValue(baseline, window));
+                pValue,
+                pValue == null ? 1.0 : test.least(baseline.length, window.length));
     }
 }

@@ -6,6 +6,7 @@ import io.plumbline.explainer.SparseCodes;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.refit.SampleRows;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.commons.math3.distribution.TDistribution;
 import org.jspecify.annotations.Nullable;
@@ -15,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Three numbers of each: the share of rows on which it is active and the mean of its code, zeros among them, each a
  * mean over requests and tested by request ({@link MeanTest}), and the systematic residual of its column, as
- * {@link FailingFeatures} has it but drawn towards the watched features alone. The residual is tested upwards only: a
+ * {@link FailingFeatures} has it but drawn towards the watched features alone. Of a window that is a sample, the means
+ * are compared with those of as much of the baseline's requests ({@link ByRequest#thinned}); the residual is one of
+ * rows, which a sample does not change, and takes them all. The residual is tested upwards only: a
  * column that is less wrong harms nobody.
  *
  * <p><b>Cost.</b> For each feature its tests, and {@code 16^2 d}; the errors of the rows are the caller's. Immutable;
@@ -56,19 +59,24 @@ public final class WatchedFeatures {
      * Compares rows of a window, and returns the changes of each feature, in the order of the features.
      *
      * @param reconstructions of these rows by the trained decoder, n x d
+     * @param share of the window's rows that are given, in (0, 1]
      */
-    public List<List<WatchedChange>> changes(MeanTest test, SampleRows window, Matrix reconstructions) {
+    public List<List<WatchedChange>> changes(MeanTest test, SampleRows window, Matrix reconstructions, double share) {
         if (window.rows() == 0 || features.isEmpty()) {
             return features.stream().map(feature -> List.<WatchedChange>of()).toList();
         }
+        Side clean = baseline;
+        int[] thinned = ByRequest.thinned(clean == null ? 0 : clean.requests().length, share);
+        int[] all = ByRequest.thinned(window.rows(), 1.0);
         Side side = Side.of(features, squaredNorms, window, reconstructions);
         int groups = RequestGroups.of(window.requests()).count();
         List<List<WatchedChange>> changes = new ArrayList<>();
         for (int i = 0; i < features.size(); i++) {
+            Means before = clean == null ? Means.NONE : clean.means(i, thinned);
+            Means own = side.means(i, all);
             changes.add(List.of(
-                    WatchedChange.ofMeans(WatchedChange.RATE, test, rates(baseline, i), side.rates()[i]),
-                    WatchedChange.ofMeans(
-                            WatchedChange.ACTIVATION, test, activations(baseline, i), side.activations()[i]),
+                    WatchedChange.ofMeans(WatchedChange.RATE, test, before.rates(), own.rates()),
+                    WatchedChange.ofMeans(WatchedChange.ACTIVATION, test, before.activations(), own.activations()),
                     residual(side, groups, i)));
         }
         return changes;
@@ -76,47 +84,48 @@ public final class WatchedFeatures {
 
     private WatchedChange residual(Side side, int groups, int i) {
         Side clean = baseline;
+        boolean tested = clean != null && groups >= Excess.FEWEST_GROUPS && Excess.isKnown(side.costs(), i);
         return new WatchedChange(
                 WatchedChange.SYSTEMATIC_RESIDUAL,
                 clean == null
                         ? null
                         : side.costs().systematicResidualOf(clean.costs().squaredChange(i), i),
                 side.costs().systematicResidual(i),
-                clean == null || groups < Excess.FEWEST_GROUPS || !Excess.isKnown(side.costs(), i)
-                        ? null
-                        : Excess.chance(side.costs(), clean.costs(), i, new TDistribution(null, groups - 1.0)));
-    }
-
-    private static double[] rates(@Nullable Side side, int i) {
-        return side == null ? new double[0] : side.rates()[i];
-    }
-
-    private static double[] activations(@Nullable Side side, int i) {
-        return side == null ? new double[0] : side.activations()[i];
+                clean != null && tested
+                        ? Excess.chance(side.costs(), clean.costs(), i, new TDistribution(null, groups - 1.0))
+                        : null,
+                tested ? 0.0 : 1.0);
     }
 
     /**
-     * The watched features on some rows.
+     * A feature on some rows.
      *
-     * @param rates by feature and request, share of rows on which it is active
-     * @param activations by feature and request, mean of the code
+     * @param rates by request, share of rows on which it is active
+     * @param activations by request, mean of the code
      */
-    private record Side(double[][] rates, double[][] activations, Costs costs) {
+    private record Means(double[] rates, double[] activations) {
+        static final Means NONE = new Means(new double[0], new double[0]);
+    }
+
+    /** The watched features on some rows. */
+    private record Side(CodesByFeature codes, long[] requests, Costs costs) {
 
         static Side of(List<Integer> features, double[] squaredNorms, SampleRows rows, Matrix reconstructions) {
-            double[][] rates = new double[features.size()][];
-            double[][] activations = new double[features.size()][];
             CodesByFeature codes = select(rows.codes(), features);
-            for (int i = 0; i < rates.length; i++) {
-                double[] ofRow = new double[rows.rows()];
-                for (int entry = codes.start()[i]; entry < codes.start()[i + 1]; entry++) {
-                    ofRow[codes.row()[entry]] = codes.value()[entry];
-                }
-                rates[i] = ByRequest.means(rows.requests(), row -> ofRow[row] == 0.0 ? 0.0 : 1.0);
-                activations[i] = ByRequest.means(rows.requests(), row -> ofRow[row]);
-            }
             Residuals residuals = Residuals.of(reconstructions, rows.targets());
-            return new Side(rates, activations, Costs.ofColumns(codes, residuals, rows.requests(), squaredNorms));
+            return new Side(codes, rows.requests(), Costs.ofColumns(codes, residuals, rows.requests(), squaredNorms));
+        }
+
+        /** @param rows the places of those that count */
+        Means means(int i, int[] rows) {
+            double[] ofRow = new double[requests.length];
+            for (int entry = codes.start()[i]; entry < codes.start()[i + 1]; entry++) {
+                ofRow[codes.row()[entry]] = codes.value()[entry];
+            }
+            long[] names = Arrays.stream(rows).mapToLong(row -> requests[row]).toArray();
+            return new Means(
+                    ByRequest.means(names, row -> ofRow[rows[row]] == 0.0 ? 0.0 : 1.0),
+                    ByRequest.means(names, row -> ofRow[rows[row]]));
         }
 
         /** Returns the entries of some features alone, in their order. */

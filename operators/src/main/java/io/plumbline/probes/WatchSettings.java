@@ -1,6 +1,7 @@
 package io.plumbline.probes;
 
 import io.plumbline.explainer.Explainer;
+import io.plumbline.features.WatchedFeatures;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -24,6 +25,11 @@ public record WatchSettings(List<Integer> features, List<ProbeFile> probes, doub
     public WatchSettings {
         features = List.copyOf(features);
         probes = List.copyOf(probes);
+    }
+
+    /** Returns how many tests share the rate. */
+    public int tests() {
+        return WatchedFeatures.TESTS * features.size() + WatchedProbes.TESTS * probes.size();
     }
 
     /** Returns whether nothing is watched. */

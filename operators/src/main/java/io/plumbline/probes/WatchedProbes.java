@@ -6,7 +6,6 @@ import io.plumbline.features.WatchedChange;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.moments.SampledRow;
-import io.plumbline.moments.SplitMix;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Two numbers of each are tested by request ({@link MeanTest}): the share above its threshold, and the mean score. A
  * linear probe scores rows, and a request has their mean; a pooling one scores requests. A window's sample has only
  * some rows of a request, and a softmax over few rows is another number than over many. So the baseline's requests are
- * thinned to the same share before they are pooled.
+ * thinned to the same share ({@link ByRequest#thinned}).
  *
  * <p><b>Cost.</b> {@code 2 n d} flops a probe, twice that where it pools, and its tests. Immutable; any number of
  * threads.
@@ -70,13 +69,13 @@ public final class WatchedProbes {
         if (window.isEmpty()) {
             return List.of();
         }
-        List<SampledRow> thinned = clean.stream()
-                .filter(row -> (SplitMix.mix(row.hash()) >>> 11) * 0x1p-53 < share)
+        List<SampledRow> thinned = Arrays.stream(ByRequest.thinned(clean.size(), share))
+                .mapToObj(clean::get)
                 .toList();
         List<Scores> scores = new ArrayList<>();
         for (Probe probe : probes) {
             ByRequestScores own = ByRequestScores.of(probe, window);
-            ByRequestScores before = ByRequestScores.of(probe, probe.pools() ? thinned : clean);
+            ByRequestScores before = ByRequestScores.of(probe, thinned);
             scores.add(new Scores(
                     List.of(
                             WatchedChange.ofMeans(WatchedChange.RATE, test, before.above(), own.above()),

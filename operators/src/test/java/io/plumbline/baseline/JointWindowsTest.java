@@ -32,20 +32,22 @@ class JointWindowsTest {
     void windowsAreThoseThatEverySiteHasByTheirIdentity() {
         NullSample own = sample(new double[] {7, 8, 9}, new double[] {1, 2, 3});
         NullSample other = sample(new double[] {9, 5, 7}, new double[] {30, 20, 10});
-        NullSample joint = own.with(List.of(new OtherSite("b", List.of(other), List.of(GAP))))
-                .orElseThrow();
+        NullSample joint =
+                own.with(List.of(new OtherSite(List.of(other), List.of(GAP)))).orElseThrow();
 
         assertEquals(List.of(1.0, 3.0), boxed(joint.series(GAP)));
-        assertEquals(List.of("@b/" + GAP), joint.ofOthers());
-        assertEquals(List.of(10.0, 30.0), boxed(joint.series("@b/" + GAP)));
+        assertEquals(boxed(CleanScores.largestScores(new double[] {10, 30})), boxed(joint.scoreOfOthers()));
         assertEquals(2, joint.sites());
+        assertEquals(1, joint.statisticsOfOthers());
+        assertEquals(List.of(1.0, 3.0), boxed(joint.byItself().series(GAP)));
+        assertEquals(1, joint.byItself().sites());
     }
 
     @Test
     void recordingsOfOtherRequestsHaveNoWindowInCommon() {
         NullSample own = sample(new double[] {7, 8}, new double[] {1, 2});
         NullSample other = sample(new double[] {1, 2}, new double[] {3, 4});
-        OtherSite site = new OtherSite("b", List.of(other), List.of(GAP));
+        OtherSite site = new OtherSite(List.of(other), List.of(GAP));
         assertTrue(own.with(List.of(site)).isEmpty());
 
         Baseline baseline = BaselineTest.build(12);
@@ -58,15 +60,12 @@ class JointWindowsTest {
     void baselinesOfTheSameRequestsAreJudgedAsOne() {
         Baseline baseline = BaselineTest.build(12);
         Baseline joint = baseline.judgedWith(
-                BaselineTest.RANK,
-                List.of(new OtherSite("b", baseline.samplesOf(BaselineTest.RANK), List.of(GAP, "eta"))));
+                BaselineTest.RANK, List.of(new OtherSite(baseline.samplesOf(BaselineTest.RANK), List.of(GAP, "eta"))));
 
         assertEquals(
                 baseline.samples().stream().map(NullSample::meanRows).toList(),
                 joint.samples().stream().map(NullSample::meanRows).toList());
-        assertEquals(
-                List.of(GAP, "@b/" + GAP),
-                DriftJudge.together(joint, List.of(GAP), BaselineTest.RANK).subList(0, 2));
+        assertEquals(1, joint.byItself().sitesTogether());
         assertEquals(2, joint.sitesTogether());
     }
 
@@ -124,7 +123,7 @@ class JointWindowsTest {
         for (int other = 0; other < series.length; other++) {
             if (other != site) {
                 NullSample of = sample(identities(clean), Arrays.copyOf(series[other], clean));
-                others.add(new OtherSite("s" + other, List.of(of), List.of(GAP)));
+                others.add(new OtherSite(List.of(of), List.of(GAP)));
             }
         }
         return sample(identities(clean), Arrays.copyOf(series[site], clean))
@@ -133,9 +132,7 @@ class JointWindowsTest {
     }
 
     private static double level(NullSample sample) {
-        List<String> together = new ArrayList<>(List.of(GAP));
-        together.addAll(sample.ofOthers());
-        return assertInstanceOf(Level.Known.class, sample.level(together, GAP, ONE_IN_TWENTY, 6))
+        return assertInstanceOf(Level.Known.class, sample.level(List.of(GAP), GAP, ONE_IN_TWENTY, 6))
                 .value();
     }
 

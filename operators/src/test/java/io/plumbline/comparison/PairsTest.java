@@ -148,4 +148,48 @@ class PairsTest {
                 found.worst().get(0).correlation() <= found.worst().get(1).correlation(),
                 found.worst().toString());
     }
+
+    @Test
+    void anEndOfTheIntervalCountsFeaturesWhoseOwnIntervalSurvivesThere() {
+        // Without any one group all of them survive, or none does, so that a count without it does not vary.
+        FeatureSurvival above = draw(filled(4, 0.93), 3).survival(0);
+        assertEquals(1.0, above.share().value());
+        assertTrue(above.share().low() < 1.0, above.toString());
+        assertEquals(1.0, above.share().high());
+        FeatureSurvival under = draw(filled(4, 0.86), 3).survival(0);
+        assertEquals(0.0, under.share().value());
+        assertEquals(0.0, under.share().low());
+        assertTrue(under.share().high() > 0.0, under.toString());
+    }
+
+    @Test
+    void theIntervalHoldsTheShareOfFeaturesThatReallySurvive() {
+        int runs = 40;
+        double[] correlations = filled(20, 0.88);
+        Arrays.fill(correlations, 0, 10, 0.92);
+        for (int run = 0; run < runs; run++) {
+            Estimate share = draw(correlations, 100 + run).survival(0).share();
+            assertTrue(share.low() <= 0.5 && share.high() >= 0.5, run + ": " + share);
+        }
+    }
+
+    @Test
+    void aRowOfZerosHasACosineOfZeroToAnyOtherAndOfOneToItself() {
+        double[][] rows = {{0.0, 0.0}, {0.001, 0.0}, {0.0, 0.0}};
+        assertEquals(0.0, cosine(rows[0], rows[1]));
+        assertEquals(0.0, cosine(rows[1], rows[0]));
+        assertEquals(1.0, cosine(rows[0], rows[2]));
+    }
+
+    private static double cosine(double[] before, double[] after) {
+        Pairs pairs = new Pairs(1, 1);
+        SparseCodes codes = SparseCodes.fromDense(Matrix.zeros(1, 1));
+        pairs.add(
+                0,
+                new ActivationBatch(new Matrix(1, before.length, before), null, null),
+                new ActivationBatch(new Matrix(1, after.length, after), null, null),
+                codes,
+                codes);
+        return pairs.cosineWithout(Estimate.NONE);
+    }
 }

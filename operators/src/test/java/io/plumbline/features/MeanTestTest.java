@@ -73,7 +73,19 @@ class MeanTestTest {
     void aQValueIsTheSmallestRateAtWhichATestIsTaken() {
         assertArrayEquals(
                 new double[] {0.04, 0.04, 0.5, 0.04 * 4 / 3}, FalseDiscoveries.qValues(0.01, 0.02, 0.5, 0.04), 1e-15);
+        assertArrayEquals(
+                new double[] {Double.NaN, 0.02, 0.02, Double.NaN},
+                FalseDiscoveries.qValues(2.0, 0.01, 0.02, 2.0),
+                1e-15);
         assertArrayEquals(new double[0], FalseDiscoveries.qValues());
+    }
+
+    @Test
+    void theSmallestChanceIsOneSplitOfAllOrOneOfTheDraws() {
+        assertEquals(1.0 / 252.0, TEST.least(5, 5), 1e-12);
+        assertEquals(1.0 / 40_001.0, TEST.least(400, 60), 1e-12);
+        assertEquals(1.0 / 200_000.0, MeanTest.resolving(1e-9).least(4_000, 900), 1e-15);
+        assertEquals(MeanTest.LEAST, MeanTest.resolving(1e-9).least(400, 60));
     }
 
     private static double[] values(double[] all, int mask) {

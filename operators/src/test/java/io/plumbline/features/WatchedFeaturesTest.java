@@ -11,6 +11,7 @@ import io.plumbline.refit.SampleRows;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Twelve features in eight dimensions, each active in a tenth of the rows of each request, more or less. */
@@ -68,16 +69,50 @@ class WatchedFeaturesTest {
         SampleRows none = rows(1, 6, false).first(0);
         WatchedFeatures alone = WatchedFeatures.of(trained, WATCHED, none);
         SampleRows window = rows(9, 7, false);
-        for (List<WatchedChange> changes : alone.changes(TEST, window, trained.reconstruct(window.codes()))) {
+        for (List<WatchedChange> changes : alone.changes(TEST, window, trained.reconstruct(window.codes()), 1.0)) {
             changes.forEach(change -> assertNull(change.baseline(), change::toString));
             changes.forEach(change -> assertNull(change.pValue(), change::toString));
         }
-        assertTrue(watched.changes(TEST, none, trained.reconstruct(none.codes())).stream()
+        assertTrue(watched.changes(TEST, none, trained.reconstruct(none.codes()), 1.0).stream()
                 .allMatch(List::isEmpty));
     }
 
+    /** A sample of one row in a hundred has nearly every long request and few short ones. */
+    @Test
+    void aSampleOfRequestsWhoseLengthsDifferIsComparedWithAsMuchOfTheBaseline() {
+        WatchedFeatures clean = WatchedFeatures.of(trained, WATCHED, lengths(200, 11));
+        SampleRows all = lengths(400, 12);
+        SampleRows sampled = all.select(ByRequest.thinned(all.rows(), 0.01));
+        Matrix reconstructions = trained.reconstruct(sampled.codes());
+        for (int what = 0; what < 2; what++) {
+            double thinned = chance(clean.changes(TEST, sampled, reconstructions, 0.01), what);
+            assertTrue(thinned > 0.05, "thinned: " + thinned);
+            double whole = chance(clean.changes(TEST, sampled, reconstructions, 1.0), what);
+            assertTrue(whole < 1e-3, "not thinned: " + whole);
+        }
+    }
+
+    private static double chance(List<List<WatchedChange>> changes, int what) {
+        return Objects.requireNonNull(changes.get(1).get(what).pValue());
+    }
+
+    /** Requests of 200 rows and of four in turn, and a feature that the short ones rarely have. */
+    private SampleRows lengths(int requests, long seed) {
+        Random random = new Random(seed);
+        long[] names = IntStream.range(0, requests)
+                .flatMap(g -> IntStream.generate(() -> g).limit(g % 2 == 0 ? 200 : 4))
+                .asLongStream()
+                .toArray();
+        Matrix codes = Matrix.zeros(names.length, FEATURES);
+        for (int i = 0; i < names.length; i++) {
+            codes.set(i, TWICE, random.nextDouble() < (names[i] % 2 == 0 ? 0.8 : 0.1) ? 1.0 : 0.0);
+        }
+        SparseCodes sparse = SparseCodes.fromDense(codes);
+        return new SampleRows(sparse, trained.reconstruct(sparse), names);
+    }
+
     private List<List<WatchedChange>> changes(SampleRows window) {
-        return watched.changes(TEST, window, trained.reconstruct(window.codes()));
+        return watched.changes(TEST, window, trained.reconstruct(window.codes()), 1.0);
     }
 
     /** @param changed whether one feature is active twice as often, and another one's column is turned */

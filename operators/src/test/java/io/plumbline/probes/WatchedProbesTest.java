@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.features.ByRequest;
 import io.plumbline.features.MeanTest;
 import io.plumbline.features.WatchedChange;
 import io.plumbline.geometry.Subspace;
@@ -11,6 +12,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Random;
@@ -96,6 +98,37 @@ class WatchedProbesTest {
                 change(probes.scores(TEST, sampled, 1.0), 0, 1).pValue());
         assertTrue(thinned > 0.05, "thinned: " + thinned);
         assertTrue(whole < 0.01, "not thinned: " + whole);
+    }
+
+    /** A sample has the long requests rather than the short ones, whatever a probe makes of their rows. */
+    @Test
+    void aLinearProbeOfALongRequestsRowsIsNotHurtByTheirShareInASample() {
+        WatchedProbes probes = new WatchedProbes(List.of(LINEAR), lengths(200, 11));
+        List<SampledRow> all = lengths(400, 12);
+        List<SampledRow> sampled = Arrays.stream(ByRequest.thinned(all.size(), 0.01))
+                .mapToObj(all::get)
+                .toList();
+        for (int what = 0; what < 2; what++) {
+            double thinned = Objects.requireNonNull(
+                    change(probes.scores(TEST, sampled, 0.01), 0, what).pValue());
+            assertTrue(thinned > 0.05, "thinned: " + thinned);
+            double whole = Objects.requireNonNull(
+                    change(probes.scores(TEST, sampled, 1.0), 0, what).pValue());
+            assertTrue(whole < 0.01, "not thinned: " + whole);
+        }
+    }
+
+    /** Requests of 200 rows and of four in turn; the rows of short ones score less. */
+    private static List<SampledRow> lengths(int requests, long seed) {
+        Random random = new Random(seed);
+        List<SampledRow> rows = new ArrayList<>();
+        for (int g = 0; g < requests; g++) {
+            for (int i = 0; i < (g % 2 == 0 ? 200 : 4); i++) {
+                float[] row = {(float) (random.nextGaussian() + (g % 2 == 0 ? 2.0 : -2.0)), 0, 0, 0};
+                rows.add(new SampledRow(RowSample.hash(g, i), g, SampledRow.NO_TIME, row, null));
+            }
+        }
+        return rows;
     }
 
     @Test

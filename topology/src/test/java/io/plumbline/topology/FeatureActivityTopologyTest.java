@@ -20,6 +20,8 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -175,6 +177,23 @@ class FeatureActivityTopologyTest {
                     () -> FiringFolder.create(folder, "unused:9092", "{}\n      watch: " + watch),
                     watch);
         }
+    }
+
+    @Test
+    void aRateThatNoTestCanReachIsRefusedWithTheLowestThatOneCan() throws IOException {
+        String watch = "{}\n      watch: {features: [0, 4], false_discovery_rate: %s}";
+        FiringFolder.create(folder, "unused:9092", watch.formatted("0.0001"));
+        String probes = IntStream.range(0, 50).mapToObj(i -> i + ".pt").collect(Collectors.joining(", "));
+        String many = "{}\n      watch: {probes: [%s], false_discovery_rate: %s}";
+        FiringFolder.create(folder, "unused:9092", many.formatted(probes, "0.0005"));
+        ConfigException refused = assertThrows(
+                ConfigException.class,
+                () -> FiringFolder.create(folder, "unused:9092", many.formatted(probes, "0.0004")));
+        assertTrue(
+                refused.getMessage()
+                        .contains("watch.false_discovery_rate = 4.0E-4: expected at least 5.0E-4, since 100 tests "
+                                + "share it and none finds a chance below 1/200000"),
+                refused.getMessage());
     }
 
     private List<JsonNode> reports(String features) throws IOException {

@@ -15,6 +15,7 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -38,6 +39,7 @@ class ModelsTopologyTest {
     private Path folder;
 
     private final List<String> late = new ArrayList<>();
+    private int foreign;
     private MonitorConfig config;
 
     @BeforeEach
@@ -130,6 +132,41 @@ class ModelsTopologyTest {
     }
 
     @Test
+    void whatIsNoWindowOfASiteIsCountedAndPassedOver() throws IOException {
+        try (Streaming stream = stream()) {
+            String topic = config.topics().modelWindows();
+            stream.send(topic, "small", "{}".getBytes(StandardCharsets.UTF_8), T0);
+            stream.send(topic, "small", "{\"version\": 1}".getBytes(StandardCharsets.UTF_8), T0);
+            stream.send(topic, "small", new byte[] {1, 2, 3}, T0);
+            stream.send(topic, (String) null, null, T0);
+            assertEquals(4, foreign);
+            for (String site : SITES) {
+                send(stream, site, 0, false);
+                send(stream, site, 1, false);
+            }
+            assertEquals(1, models(stream).size());
+        }
+    }
+
+    @Test
+    void aSiteThatIsFarBehindIsWaitedForWhileItGoesOn() throws IOException {
+        try (Streaming stream = stream()) {
+            for (int window = 0; window < 5; window++) {
+                send(stream, "layer.0", window, false);
+                send(stream, "layer.1", window, false);
+            }
+            for (int window = 0; window < 5; window++) {
+                stream.pass(Duration.ofSeconds(4));
+                send(stream, "layer.2", window, false);
+            }
+            List<ModelReport> reports = models(stream);
+            assertEquals(4, reports.size());
+            reports.forEach(report -> assertEquals(List.of(), report.missingSites()));
+            assertEquals(List.of(), late);
+        }
+    }
+
+    @Test
     void theOrderInWhichSitesAreReadDoesNotMatter() throws IOException {
         List<ModelReport> inTurn;
         try (Streaming stream = stream()) {
@@ -196,6 +233,11 @@ class ModelsTopologyTest {
             @Override
             public void onLateSite(String model) {
                 late.add(model);
+            }
+
+            @Override
+            public void onForeignWindow() {
+                foreign++;
             }
         });
     }

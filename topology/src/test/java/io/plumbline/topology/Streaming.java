@@ -27,6 +27,7 @@ import org.apache.kafka.streams.TopologyTestDriver;
 import org.apache.kafka.streams.state.KeyValueIterator;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
 
 /** Runs a topology in the test driver, spoken to in bytes. */
 public final class Streaming implements AutoCloseable {
@@ -57,18 +58,18 @@ public final class Streaming implements AutoCloseable {
                 stateDirectory);
     }
 
-    void send(String topic, byte[] key, byte[] value, long timestampMs) {
+    void send(String topic, byte @Nullable [] key, byte @Nullable [] value, long timestampMs) {
         send(topic, key, value, new RecordHeaders(), timestampMs);
     }
 
-    void send(String topic, byte[] key, byte[] value, Headers headers, long timestampMs) {
+    void send(String topic, byte @Nullable [] key, byte @Nullable [] value, Headers headers, long timestampMs) {
         TestInputTopic<byte[], byte[]> input =
                 driver.createInputTopic(topic, new ByteArraySerializer(), new ByteArraySerializer());
         input.pipeInput(new TestRecord<>(key, value, headers, Instant.ofEpochMilli(timestampMs)));
     }
 
-    public void send(String topic, String key, byte[] value, long timestampMs) {
-        send(topic, key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
+    public void send(String topic, @Nullable String key, byte @Nullable [] value, long timestampMs) {
+        send(topic, key == null ? null : key.getBytes(StandardCharsets.UTF_8), value, timestampMs);
     }
 
     /** Returns what is in a store, in the order of its keys. */

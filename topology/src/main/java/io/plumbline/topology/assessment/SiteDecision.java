@@ -57,7 +57,7 @@ final class SiteDecision {
         this.warner = settings.alarms().warn().isEmpty()
                 ? null
                 : new DriftJudge(
-                        site.baseline(),
+                        site.baseline().byItself(),
                         settings.alarms().warn(),
                         settings.alarms().warnThreshold(),
                         settings.alarms().warnThreshold(),

@@ -46,9 +46,7 @@ final class WatchedMeasure implements Measure<WatchedReport> {
     WatchedMeasure(WatchedSite site) {
         this.site = site;
         watch = site.settings().watch();
-        int tests = WatchedFeatures.TESTS * watch.features().size()
-                + WatchedProbes.TESTS * watch.probes().size();
-        test = MeanTest.resolving(watch.falseDiscoveryRate() / Math.max(1, tests));
+        test = MeanTest.resolving(watch.falseDiscoveryRate() / Math.max(1, watch.tests()));
         behaviour = site.settings().downstream() == null ? null : behaviour(site);
     }
 
@@ -77,11 +75,11 @@ final class WatchedMeasure implements Measure<WatchedReport> {
         Known clean = watch.isEmpty() || head.rows() == 0 ? null : known();
         List<WatchedProbes.Scores> scores = List.of();
         if (clean != null) {
-            changes.addAll(clean.features().changes(test, head, view.sample().ofTrained()));
             List<SampledRow> rows = view.window().sample().rows();
-            double share =
-                    Math.min(1.0, (double) rows.size() / view.window().moment().rows());
-            scores = clean.probes().scores(test, rows, share);
+            double all = view.window().moment().rows();
+            changes.addAll(
+                    clean.features().changes(test, head, view.sample().ofTrained(), Math.min(1.0, head.rows() / all)));
+            scores = clean.probes().scores(test, rows, Math.min(1.0, rows.size() / all));
             scores.forEach(one -> changes.add(one.changes()));
         }
         Family family = Family.of(changes, watch.falseDiscoveryRate());
@@ -104,7 +102,7 @@ final class WatchedMeasure implements Measure<WatchedReport> {
         hurt.sort(SUREST_FIRST);
         Reading kl =
                 behaviour == null ? null : behaviour.readings(view.geometry()).get(0);
-        Harm harm = harm(!hurt.isEmpty(), family.tested(), kl);
+        Harm harm = harm(!hurt.isEmpty(), clean != null && family.decides(watch), kl);
         if (kl != null && Boolean.TRUE.equals(kl.exceeded())) {
             hurt.add(new Hurt("model", kl.statistic(), kl.threshold(), Objects.requireNonNull(kl.value()), null));
         }
@@ -117,7 +115,7 @@ final class WatchedMeasure implements Measure<WatchedReport> {
                 probes);
     }
 
-    private Harm harm(boolean isHurt, boolean tested, @Nullable Reading kl) {
+    private Harm harm(boolean isHurt, boolean decides, @Nullable Reading kl) {
         if (isHurt) {
             return Harm.WATCHED;
         }
@@ -125,7 +123,7 @@ final class WatchedMeasure implements Measure<WatchedReport> {
         if (Boolean.TRUE.equals(exceeded)) {
             return Harm.BEHAVIOUR;
         }
-        boolean known = watch.isEmpty() ? exceeded != null : tested;
+        boolean known = watch.isEmpty() ? exceeded != null : decides;
         return known ? Harm.NONE : Harm.UNKNOWN;
     }
 
@@ -194,8 +192,9 @@ final class WatchedMeasure implements Measure<WatchedReport> {
      * The q-values of all changes.
      *
      * @param qValues by what is watched and its changes; null where one is not tested
+     * @param least the largest of the smallest chances that the tests of means can find
      */
-    private record Family(List<List<@Nullable Double>> qValues, double rate) {
+    private record Family(List<List<@Nullable Double>> qValues, double rate, double least) {
 
         static Family of(List<List<WatchedChange>> changes, double rate) {
             double[] found = FalseDiscoveries.qValues(changes.stream()
@@ -213,11 +212,23 @@ final class WatchedMeasure implements Measure<WatchedReport> {
                 }
                 qValues.add(ofOne);
             }
-            return new Family(qValues, rate);
+            return new Family(
+                    qValues,
+                    rate,
+                    changes.stream()
+                            .flatMap(List::stream)
+                            .filter(change -> !change.what().equals(WatchedChange.SYSTEMATIC_RESIDUAL))
+                            .mapToDouble(WatchedChange::least)
+                            .max()
+                            .orElse(1.0));
         }
 
-        boolean tested() {
-            return qValues.stream().flatMap(List::stream).anyMatch(Objects::nonNull);
+        /**
+         * Returns whether nothing found means something: each mean is tested, and could alone have been found. A column
+         * that is too rarely active to be tested harms as rarely.
+         */
+        boolean decides(WatchSettings watch) {
+            return least * watch.tests() <= rate;
         }
 
         @Nullable

@@ -98,7 +98,6 @@ public record WatchedSite(
                 .filter(other ->
                         model.equals(other.alarms().model()) && !other.site().equals(settings.site()))
                 .map(other -> new NullSample.OtherSite(
-                        other.site(),
                         Objects.requireNonNull(baselines.get(other.site()))
                                 .samplesOf(other.explained().rank()),
                         DriftJudge.withoutNewGroup(other.alarms().triggers())))

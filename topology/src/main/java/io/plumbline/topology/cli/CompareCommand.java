@@ -5,6 +5,7 @@ import io.plumbline.baseline.UsualRank;
 import io.plumbline.comparison.ExplainerComparison;
 import io.plumbline.comparison.Policy;
 import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.moments.RowMask;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.config.PolicyFile;
@@ -101,6 +102,10 @@ public final class CompareCommand implements Callable<Integer> {
             throw new UsageException("--junit = %s: its test cases are the rules of a --policy".formatted(junit));
         }
         Policy limits = policy == null ? null : PolicyFile.read(policy);
+        if (GivenReconstructions.isNamedBy(explainer)) {
+            throw new UsageException(
+                    "--explainer = none: compare encodes rows itself; expected the folder or file of an explainer");
+        }
         List<Explainer> blocks = Options.blocks(explainer, facts.options());
         if (blocks.size() > 1) {
             throw new UsageException("--explainer = %s: has %d targets; name one with --explainer-option target=L"

@@ -52,6 +52,9 @@ record CompareReport(
     private List<String> lines() {
         List<String> lines = new ArrayList<>();
         lines.add("compared       " + compared());
+        if (comparison.unmeasured() != null) {
+            lines.add("not measured   " + comparison.unmeasured());
+        }
         comparison
                 .figures()
                 .forEach((name, figure) -> lines.add(String.format(

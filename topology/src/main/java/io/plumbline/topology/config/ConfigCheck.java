@@ -80,7 +80,7 @@ public final class ConfigCheck {
             Baseline known = baseline;
             if (known != null) {
                 addLines(lines, known, "", alarms.triggers(), alarms.threshold());
-                addLines(lines, known, ", warn", alarms.warn(), alarms.warnThreshold());
+                addLines(lines, known.byItself(), ", warn", alarms.warn(), alarms.warnThreshold());
                 if (alarms.threshold().isCalibrated()) {
                     known.otherSizes(settings.explained().rank(), alarms.minimumRows())
                             .ifPresent(lines::add);
@@ -144,7 +144,6 @@ public final class ConfigCheck {
             DriftJudge judge = judge(settings, known, statistics, threshold);
             List<String> together =
                     DriftJudge.together(known, others, settings.explained().rank());
-            List<String> shown = together.stream().filter(others::contains).toList();
             for (NullSample sample : known.samplesOf(settings.explained().rank())) {
                 Level own = sample.level(together, together.get(0), threshold, known.dimension());
                 lines.add("windows of %s (%,d clean%s): %s"
@@ -155,13 +154,13 @@ public final class ConfigCheck {
                                 own instanceof Level.Unknown
                                                 && judge.level(together.get(0), sample) instanceof Level.Known
                                         ? "too few, so the next smaller size's thresholds hold"
-                                        : levels(judge, sample, shown)));
+                                        : levels(judge, sample, together)));
                 judge.byRequests(sample)
                         .ifPresent(requests ->
                                 lines.add(byRequests(Statistic.REQUEST_EVIDENCE_BY_RANKS, sample, role, requests)));
                 judge.byGroups(sample)
                         .ifPresent(requests -> lines.add(byRequests(Statistic.NEW_GROUP, sample, role, requests)));
-                unreachable(judge, sample, shown).ifPresent(lines::add);
+                unreachable(judge, sample, together).ifPresent(lines::add);
             }
             if (!others.equals(statistics) && known.groups() == null) {
                 lines.add("%s is left out: %s".formatted(Statistic.NEW_GROUP.label(), NewGroups.NOT_KEPT));

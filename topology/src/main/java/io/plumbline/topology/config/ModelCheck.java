@@ -1,6 +1,7 @@
 package io.plumbline.topology.config;
 
 import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.DriftJudge;
 import io.plumbline.judgement.AlarmBudget;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.judgement.Threshold;
@@ -23,26 +24,29 @@ public final class ModelCheck {
      * alarms over time.
      */
     public static Optional<String> promise(MonitorConfig config) {
-        Map<String, Threshold> units = new LinkedHashMap<>();
+        Map<String, Threshold> promises = new LinkedHashMap<>();
         config.sites().forEach((name, site) -> {
             String model = site.alarms().model();
-            units.put(
-                    model == null ? "site " + name : "model " + model,
-                    site.alarms().threshold());
-        });
-        double perDay = 0.0;
-        int promising = 0;
-        for (Threshold threshold : units.values()) {
-            if (threshold instanceof Threshold.FalseAlarms asked
-                    && asked.budget() instanceof AlarmBudget.PerTime budget) {
-                perDay += (double) budget.alarms() / budget.time().toMillis();
-                promising++;
+            String unit = model == null ? "site " + name : "model " + model;
+            promises.put(unit, site.alarms().threshold());
+            if (site.alarms().triggers().stream().anyMatch(DriftJudge::isNewGroup)) {
+                promises.put("new groups of " + unit, site.alarms().threshold());
             }
-        }
-        return promising == 0
+        });
+        List<AlarmBudget.PerTime> budgets = promises.values().stream()
+                .filter(Threshold.FalseAlarms.class::isInstance)
+                .map(threshold -> ((Threshold.FalseAlarms) threshold).budget())
+                .filter(AlarmBudget.PerTime.class::isInstance)
+                .map(AlarmBudget.PerTime.class::cast)
+                .toList();
+        double alarmsPerMs = budgets.stream()
+                .mapToDouble(one -> (double) one.alarms() / one.time().toMillis())
+                .sum();
+        return budgets.isEmpty()
                 ? Optional.empty()
-                : Optional.of("asked of %s, the sites of a model being one: 1 false alarm in %s all together"
-                        .formatted(Amounts.count(promising, "threshold"), Amounts.time(1.0 / perDay)));
+                : Optional.of(("asked for by %s, the sites of a model being one and new groups another: "
+                                + "1 false alarm in %s all together")
+                        .formatted(Amounts.count(budgets.size(), "promise"), Amounts.time(1.0 / alarmsPerMs)));
     }
 
     /** Gives the sites of a model what the others have in the same clean windows. */

@@ -1,5 +1,6 @@
 package io.plumbline.topology.config;
 
+import io.plumbline.features.MeanTest;
 import io.plumbline.probes.ProbeFile;
 import io.plumbline.probes.WatchSettings;
 import io.plumbline.wire.Printable;
@@ -35,7 +36,16 @@ final class WatchReader {
         double rate = node.real(
                 "false_discovery_rate", WatchSettings.DEFAULT_FALSE_DISCOVERY_RATE, LEAST_DISCOVERY_RATE, 0.5);
         node.refuseUnknownKeys();
-        return new WatchSettings(List.copyOf(features), probes, rate);
+        WatchSettings watch = new WatchSettings(List.copyOf(features), probes, rate);
+        double least = watch.tests() * MeanTest.LEAST;
+        if (rate < least) {
+            node.problem(
+                    "false_discovery_rate",
+                    rate,
+                    "expected at least %s, since %d tests share it and none finds a chance below 1/%.0f"
+                            .formatted(least, watch.tests(), 1.0 / MeanTest.LEAST));
+        }
+        return watch;
     }
 
     private static List<ProbeFile> probes(ConfigNode node, ConfigReader reader) {

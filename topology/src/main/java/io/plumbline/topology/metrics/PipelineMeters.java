@@ -59,6 +59,7 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
             driftedWindows.expect(label);
         }
         counters.foreignRecords(Metrics.MOMENTS);
+        counters.foreignRecords(Metrics.MODEL_WINDOWS);
     }
 
     @Override

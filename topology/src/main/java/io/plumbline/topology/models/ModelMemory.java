@@ -73,6 +73,13 @@ record ModelMemory(int version, DriftState drift, long toldMs, Map<String, Long>
         return startMs <= toldMs;
     }
 
+    /** Returns whether the oldest open window lacks a site. */
+    boolean isAwaited(String site) {
+        Long oldest = oldest();
+        Open window = oldest == null ? null : open.get(oldest);
+        return window != null && !window.sites().containsKey(site);
+    }
+
     ModelMemory with(SiteWindow window) {
         String site = window.standing().site();
         Map<String, Long> newest = new HashMap<>(newestMs);

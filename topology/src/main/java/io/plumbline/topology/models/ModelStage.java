@@ -16,6 +16,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -47,6 +48,8 @@ public final class ModelStage implements Task<byte[], byte[]> {
     private final Map<String, ModelSettings> models;
     private final DriftListener listener;
 
+    private final Set<String> judged = new HashSet<>();
+
     /** Times at which the open windows of each model were seen first, by the wall clock of this instance. */
     private final Map<String, Map<Long, Long>> waiting = new HashMap<>();
 
@@ -73,14 +76,11 @@ public final class ModelStage implements Task<byte[], byte[]> {
 
     @Override
     public void process(Record<byte[], byte[]> record) {
-        String name = new String(record.key(), StandardCharsets.UTF_8);
+        String name = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
         ModelSettings model = models.get(name);
-        if (model == null) {
-            return;
-        }
         SiteWindow window;
         try {
-            window = Json.read(record.value(), SiteWindow.class);
+            window = Json.read(record.value() == null ? new byte[0] : record.value(), SiteWindow.class);
         } catch (IllegalArgumentException foreign) {
             LOG.warn(
                     "a record is no window of a site and was left out: model={} reason={}",
@@ -88,6 +88,9 @@ public final class ModelStage implements Task<byte[], byte[]> {
                     Printable.value(foreign.getMessage()));
             listener.onForeignWindow();
             return;
+        }
+        if (model == null || !model.sites().contains(window.standing().site())) {
+            return; // of another configuration
         }
         ModelMemory memory = ModelMemory.decode(memories.get(name));
         if (memory.isTold(window.windowStartMs())) {
@@ -98,6 +101,10 @@ public final class ModelStage implements Task<byte[], byte[]> {
                     Instant.ofEpochMilli(window.windowStartMs()));
             listener.onLateSite(name);
             return;
+        }
+        if (memory.isAwaited(window.standing().site())) {
+            // It goes on, perhaps from far behind: the windows wait for it anew.
+            waiting.remove(name);
         }
         memories.put(
                 name, tellReady(model, memory.with(window), record.timestamp()).encode());
@@ -146,6 +153,7 @@ public final class ModelStage implements Task<byte[], byte[]> {
         told.headers().add(ModelReport.HEADER, new byte[] {'1'});
         context.forward(told);
         log(judged);
+        this.judged.add(model.model());
         listener.onModelReport(judged.report());
         return memory.told(startMs, judged.outcome().state());
     }
@@ -157,7 +165,7 @@ public final class ModelStage implements Task<byte[], byte[]> {
                 .flatMap(site -> Stream.ofNullable(window.sites().get(site)))
                 .toList();
         SiteStanding worst = sites.isEmpty() ? null : ModelReport.worst(sites);
-        Double over = worst == null ? null : worst.overThreshold();
+        Double over = worst == null || worst.height() < 0.0 ? null : Double.valueOf(worst.height());
         List<String> above = sites.stream()
                 .filter(SiteStanding::isAbove)
                 .map(SiteStanding::site)
@@ -171,7 +179,7 @@ public final class ModelStage implements Task<byte[], byte[]> {
                 startMs,
                 window.endMs(),
                 outcome.verdict().kind(),
-                reason(outcome, worst, above.size(), model.sites().size()),
+                reason(outcome, worst, above.size(), sites, model.sites().size()),
                 over,
                 worst == null || over == null ? null : worst.site(),
                 above.isEmpty() ? null : above.get(0),
@@ -187,10 +195,15 @@ public final class ModelStage implements Task<byte[], byte[]> {
         return new Judged(report, outcome);
     }
 
-    private static String reason(DriftPolicy.Outcome outcome, @Nullable SiteStanding worst, int above, int sites) {
+    private static String reason(
+            DriftPolicy.Outcome outcome, @Nullable SiteStanding worst, int above, List<SiteStanding> sites, int all) {
         String statistic = worst == null ? "" : "%s of %s over its threshold".formatted(worst.trigger(), worst.site());
         String reason = outcome.verdict().reason(statistic);
-        return above == 0 ? reason : "%s; %d of %d sites are above theirs".formatted(reason, above, sites);
+        long undecided = sites.stream()
+                .filter(site -> site.verdict() == Verdict.UNDECIDED)
+                .count();
+        return (above == 0 ? reason : "%s; %d of %d sites are above theirs".formatted(reason, above, all))
+                + (undecided == 0 ? "" : "; %d of %d are undecided".formatted(undecided, all));
     }
 
     private static void log(Judged judged) {
@@ -215,6 +228,6 @@ public final class ModelStage implements Task<byte[], byte[]> {
 
     @Override
     public void close() {
-        models.keySet().forEach(listener::onModelReleased);
+        judged.forEach(listener::onModelReleased);
     }
 }

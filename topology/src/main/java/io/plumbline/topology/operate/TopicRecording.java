@@ -40,9 +40,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the requests of one site in a time range, or several, of the activations topic, as often as they are asked for.
  *
- * <p><b>Order.</b> Event time over all partitions, then partition and offset: the order they were sent in, wherever
- * they lie. Within a partition records come in the order of their offsets. So a recording spread over partitions is cut
- * into the same windows as one that is not, and read again it comes in the same order.
+ * <p><b>Order.</b> Event time over all partitions, then name of the request, partition and offset: the order they were
+ * sent in, wherever they lie. Within a partition records come in the order of their offsets. So a recording spread over
+ * partitions is cut into the same windows as one that is not, and read again it comes in the same order.
  *
  * <p><b>Range.</b> A partition is read from its first record at or after {@code from} to its first at or after {@code
  * to}, or to what was committed when it was opened. Records in between whose time lies outside are counted and left
@@ -271,12 +271,12 @@ final class TopicRecording implements Closeable {
 
     /** Returns what a request has in common at all sites of a model: its time, its rows and its name. */
     private static String sameAtEverySite(ConsumerRecord<byte[], byte[]> record, int rows) {
+        return "%d %d %s".formatted(record.timestamp(), rows, name(record));
+    }
+
+    private static String name(ConsumerRecord<byte[], byte[]> record) {
         Header request = record.headers().lastHeader("request");
-        return "%d %d %s"
-                .formatted(
-                        record.timestamp(),
-                        rows,
-                        request == null ? "" : new String(request.value(), StandardCharsets.UTF_8));
+        return request == null || request.value() == null ? "" : new String(request.value(), StandardCharsets.UTF_8);
     }
 
     /** The earliest of all partitions' next records; null at the end of the range. */
@@ -313,9 +313,11 @@ final class TopicRecording implements Closeable {
     }
 
     private static boolean isBefore(ConsumerRecord<byte[], byte[]> one, ConsumerRecord<byte[], byte[]> other) {
-        return one.timestamp() != other.timestamp()
-                ? one.timestamp() < other.timestamp()
-                : one.partition() < other.partition();
+        return Comparator.comparingLong((ConsumerRecord<byte[], byte[]> record) -> record.timestamp())
+                        .thenComparing(TopicRecording::name)
+                        .thenComparingInt(ConsumerRecord::partition)
+                        .compare(one, other)
+                < 0;
     }
 
     /** Returns how many records of the last reading gave no request, by reason. */

@@ -12,6 +12,10 @@ public record SiteWindow(int version, long windowStartMs, long windowEndMs, Site
     private static final int VERSION = 1;
 
     public SiteWindow {
+        // JSON may lack any of them.
+        if (standing == null || standing.site() == null || standing.verdict() == null || standing.trigger() == null) {
+            throw new IllegalArgumentException("a site's window without its standing");
+        }
         if (version != VERSION) {
             throw new IllegalArgumentException(
                     "version %d of a site's window: expected %d".formatted(version, VERSION));

@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /** Says whether what the users of a site rely on is hurt: its watched features, and what its model does. */
 public record WatchedReport(
         @JsonPropertyDescription("`watched`: something that is watched has changed beyond chance; `behaviour`: only "
-                + "the KL of `downstream` is above its threshold; `none`; `unknown`: nothing could be tested")
+                + "the KL of `downstream` is above its threshold; `none`; `unknown`: not all of it could be "
+                + "tested, or so few requests were that no change could be found")
         Harm harm,
 
         @JsonPropertyDescription("what has changed, surest first")
@@ -19,7 +20,7 @@ public record WatchedReport(
         @JsonPropertyDescription("requests of the window that are compared")
         int requests,
 
-        @JsonPropertyDescription("requests of the baseline that they are compared with")
+        @JsonPropertyDescription("requests whose rows the baseline keeps")
         int requestsBaseline,
 
         @JsonPropertyDescription("the features under `watch`, in their order")

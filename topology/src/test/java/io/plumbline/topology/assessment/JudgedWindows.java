@@ -93,8 +93,13 @@ abstract class JudgedWindows {
     }
 
     static ClosedWindow window(LongFunction<Matrix> source, boolean moved) {
+        return window(source, moved, 512);
+    }
+
+    /** @param sampled how many of its 128 rows the sample has, at most */
+    static ClosedWindow window(LongFunction<Matrix> source, boolean moved, int sampled) {
         SecondMomentAccumulator moment = SecondMomentAccumulator.ofDimension(WatchedFolder.WIDTH);
-        RowSample sample = RowSample.ofCapacity(512);
+        RowSample sample = RowSample.ofCapacity(sampled);
         for (int record = 0; record < RECORDS; record++) {
             Matrix rows = source.apply(1_000 + record);
             for (int i = 0; i < rows.rows(); i++) {

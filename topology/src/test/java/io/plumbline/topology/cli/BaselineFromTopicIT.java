@@ -144,7 +144,7 @@ class BaselineFromTopicIT {
         int windows = own.samples().get(0).values(DriftJudge.DEFAULT_TRIGGER).length;
         assertTrue(windows > 10);
         Baseline joint = own.judgedWith(
-                4, List.of(new NullSample.OtherSite("third", third.samplesOf(4), List.of(DriftJudge.DEFAULT_TRIGGER))));
+                4, List.of(new NullSample.OtherSite(third.samplesOf(4), List.of(DriftJudge.DEFAULT_TRIGGER))));
         assertEquals(windows, joint.samples().get(0).values(DriftJudge.DEFAULT_TRIGGER).length);
 
         Shell again = Shell.run(arguments);
@@ -154,7 +154,9 @@ class BaselineFromTopicIT {
         assertTrue(unknown.err().contains("--model = n: "), unknown.err());
         Shell check = Shell.run("check", "--config", file, "--offline");
         assertTrue(
-                check.out().contains("asked of 1 threshold, the sites of a model being one: 1 false alarm in 30 d"),
+                check.out()
+                        .contains("asked for by 2 promises, the sites of a model being one and new groups another: "
+                                + "1 false alarm in 15 d all together"),
                 check.out() + check.err());
     }
 

@@ -260,6 +260,56 @@ class CompareCommandTest {
         assertFalse(answer.get("identical").asBoolean());
     }
 
+    /** Writes requests; only so many, the first, have a finite row. */
+    private static Path overflown(int finite) throws IOException {
+        return write(
+                "finite" + finite,
+                rows -> english.indexOf(rows) < finite ? rows : each(rows, value -> Double.POSITIVE_INFINITY));
+    }
+
+    @Test
+    void groupsAreOfRequestsThatHaveRowsLeft() throws IOException {
+        JsonNode answer = json(overflown(2));
+        assertEquals(
+                english.get(0).rows() + english.get(1).rows(),
+                answer.at("/rows/0").asInt());
+        assertTrue(answer.get("figures").has("gap"), answer.toString());
+        cause(answer, "overflow");
+    }
+
+    @Test
+    void whereNoIntervalCanBeMeasuredTheMistakeIsNamedAndThePolicyFails() throws IOException {
+        Path policy = folder.resolve("overflow.yaml");
+        Files.writeString(policy, "fvu_max: 1\nallowed_causes: [scaled_rows]");
+        for (int finite = 0; finite < 2; finite++) {
+            Path junit = folder.resolve("overflow.xml");
+            Shell shell = compare(overflown(finite), "--policy", policy, "--junit", junit);
+            assertEquals(1, shell.exitCode(), shell.err());
+            String expected = "fails          fvu_max: fvu was not measured: requests with finite rows left are"
+                    + " %1$d before and %1$d after, expected 2 or more for intervals".formatted(finite);
+            assertTrue(shell.out().contains(expected), shell.out());
+            assertTrue(shell.out().contains("overflow       "), shell.out());
+            assertFalse(shell.out().contains("wrong_dtype"), shell.out());
+            assertFalse(shell.out().contains("the largest value before is 0"), shell.out());
+            String xml = Files.readString(junit);
+            assertTrue(xml.contains("tests=\"2\" failures=\"2\""), xml);
+            assertTrue(xml.contains("name=\"overflow\"><failure "), xml);
+            assertTrue(json(overflown(finite)).get("features").isNull());
+        }
+        Shell same = Shell.run(
+                "compare",
+                "--explainer",
+                folder,
+                "--before",
+                overflown(0),
+                "--after",
+                overflown(0),
+                "--policy",
+                policy);
+        assertEquals(1, same.exitCode(), same.err());
+        assertTrue(same.out().contains("compared       24 requests, 0 rows, paired"), same.out());
+    }
+
     @Test
     void scaledRowsAreNamedWithTheirFactor() throws IOException {
         assertTrue(cause(json(write("scaled", rows -> each(rows, value -> 2.0 * value))), "scaled_rows")
@@ -385,5 +435,10 @@ class CompareCommandTest {
         SafetensorsWriter.create().add("activations", DType.F32, english.get(0)).writeTo(one);
         assertTrue(compare(one).err().contains("one request; expected 2 or more"));
         assertEquals(2, compare(folder.resolve("absent.safetensors")).exitCode());
+        Shell none = Shell.run("compare", "--explainer", "none", "--before", before, "--after", before);
+        assertEquals(2, none.exitCode());
+        assertTrue(
+                none.err().contains("--explainer = none: compare encodes rows itself; expected the folder"),
+                none.err());
     }
 }

@@ -190,6 +190,21 @@ class CrossLayerCommandTest {
         return out;
     }
 
+    @Test
+    void aComparisonIsOfOneTarget() {
+        Path rows = rows("circuit_tracer_clt");
+        Shell several = Shell.run(
+                "compare",
+                "--explainer",
+                CASES.resolve("circuit_tracer_clt").resolve("explainer"),
+                "--before",
+                rows,
+                "--after",
+                rows);
+        assertEquals(2, several.exitCode());
+        assertTrue(several.err().contains("has 3 targets; name one with --explainer-option target=L"), several.err());
+    }
+
     private static JsonNode run(String command, String name, Object... more) throws IOException {
         return run(command, CASES.resolve(name).resolve("explainer"), more);
     }

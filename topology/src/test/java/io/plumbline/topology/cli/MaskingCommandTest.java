@@ -91,7 +91,7 @@ class MaskingCommandTest {
                 shell.err());
         JsonNode byDefault = JSON.readTree(shell.out());
         assertEquals(2 * REQUESTS, byDefault.get("masked_rows_norm").asInt());
-        assertEquals(without(clean), without(byDefault));
+        assertEquals(withoutWindows(clean), withoutWindows(byDefault));
         JsonNode kept = baseline("normal-special", "kept", "--mask-norm-cap", "none");
         assertEquals(clean.get("rows").asInt() + 2 * REQUESTS, kept.get("rows").asInt());
         assertFalse(clean.has("masked_rows_norm"), "nothing to mask");
@@ -218,6 +218,21 @@ class MaskingCommandTest {
 
     private static JsonNode without(JsonNode answer) {
         return ((ObjectNode) answer.deepCopy()).without(List.of("out", "masked_rows_token_id", "masked_rows_norm"));
+    }
+
+    /** Leaves out what is said of clean windows: rows that are too long fill them, too. */
+    private static JsonNode withoutWindows(JsonNode answer) {
+        ObjectNode left = (ObjectNode) without(answer);
+        for (ObjectNode part : List.of(left, (ObjectNode) left.get("undefined"))) {
+            List<String> ofWindows = new ArrayList<>();
+            part.fieldNames().forEachRemaining(name -> {
+                if (name.endsWith("_rows_256")) {
+                    ofWindows.add(name);
+                }
+            });
+            part.remove(ofWindows);
+        }
+        return left;
     }
 
     /** Writes five requests from the given one on; with special rows 40 to 80 times as long as a common one. */

@@ -28,8 +28,10 @@ class ConfigurationReferenceTest {
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|");
     private static final String MINIMAL = """
             kafka: {bootstrap.servers: 'localhost:9092'}
+            models: {m: {sites: [layer]}}
             sites:
               a: {explainer: e, baseline: b, rank: 2}
+              layer: {explainer: e, baseline: b, rank: 2}
               named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}}
             """;
 
@@ -42,6 +44,7 @@ class ConfigurationReferenceTest {
             Map.entry("state", "state: {unknown: 1}"),
             Map.entry("http", "http: {unknown: 1}"),
             Map.entry("limits", "limits: {unknown: 1}"),
+            Map.entry("A model", "models: {m: {unknown: 1}}"),
             Map.entry("A site", "sites: {a: {unknown: 1}}"),
             Map.entry("A site's mask", "sites: {a: {mask: {unknown: 1}}}"),
             Map.entry("A threshold", "sites: {a: {threshold: {unknown: 1}}}"),
@@ -74,6 +77,7 @@ class ConfigurationReferenceTest {
             JsonNode read =
                     switch (section.getKey()) {
                         case "The file" -> effective;
+                        case "A model" -> effective.get("models").get("m");
                         case "A site" -> site;
                         case "A site's features" -> site.get("features");
                         case "A site's watch" -> site.get("watch");

@@ -91,6 +91,7 @@ final class ConsoleReports {
                         "faithfulness_gap",
                         i >= from && i < to ? 5.0 + i : 2.0,
                         4.0,
+                        null,
                         null))
                 .toList();
         List<String> above = sites.stream()

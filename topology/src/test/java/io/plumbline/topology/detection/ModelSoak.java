@@ -168,8 +168,7 @@ class ModelSoak {
                 List<OtherSite> others = new ArrayList<>();
                 for (int other = 0; other < sites.size(); other++) {
                     if (other != number) {
-                        others.add(new OtherSite(
-                                "site." + other, sites.get(other).baseline().samplesOf(RANK), TRIGGERS));
+                        others.add(new OtherSite(sites.get(other).baseline().samplesOf(RANK), TRIGGERS));
                     }
                 }
                 baseline = baseline.judgedWith(RANK, others);

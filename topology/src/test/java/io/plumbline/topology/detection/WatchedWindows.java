@@ -8,6 +8,7 @@ import io.plumbline.features.MeanTest;
 import io.plumbline.features.WatchedChange;
 import io.plumbline.features.WatchedFeatures;
 import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.probes.Probe;
 import io.plumbline.probes.WatchedProbes;
@@ -17,15 +18,25 @@ import io.plumbline.requests.RequestSample;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
-/** Counts the windows of recorded requests in which features and probes drawn at random are called hurt. */
+/**
+ * Counts the windows of recorded requests in which features and probes drawn at random are called hurt. Requests are
+ * cut to four lengths, which the name of each chooses, and a window is a sample of its rows.
+ */
 final class WatchedWindows {
 
+    /** The share of a window's rows that is sampled. */
+    private static final double SHARE = 0.25;
+
     private static final int SETS = 30;
+    private static final int LONGEST = 4_096;
 
     private final Explainer explainer;
     private final List<SampledRow> clean;
@@ -35,8 +46,8 @@ final class WatchedWindows {
     /** @param clean rows of whole requests, as a baseline keeps them */
     WatchedWindows(Explainer explainer, List<SampledRow> clean) {
         this.explainer = explainer;
-        this.clean = clean;
-        encoded = FailingFeatures.encoded(explainer, clean);
+        this.clean = cut(clean);
+        encoded = FailingFeatures.encoded(explainer, this.clean);
         FeatureActivity activity = FeatureActivity.of(encoded.codes(), encoded.requests());
         active = new ArrayList<>(IntStream.range(0, explainer.features())
                 .filter(j -> activity.activeRequests()[j] >= MeanTest.FEWEST_REQUESTS)
@@ -54,7 +65,8 @@ final class WatchedWindows {
     /**
      * Counts over 30 draws of what is watched.
      *
-     * @param requests in the order of the recording, which are cut into windows of at least {@code rows} rows
+     * @param requests in the order of the recording, which are cut into windows of at least {@code rows} rows; a
+     *     quarter of them is sampled
      * @param watched how many features; a linear and a pooling probe come with each of them
      */
     Count count(List<ActivationBatch> requests, int rows, int watched, double rate) {
@@ -75,8 +87,9 @@ final class WatchedWindows {
             WatchedProbes probes = new WatchedProbes(probes(random, watched), clean);
             for (int w = 0; w < windows.size(); w++) {
                 List<WatchedChange> changes = new ArrayList<>();
-                features.changes(test, codes.get(w), reconstructions.get(w)).forEach(changes::addAll);
-                probes.scores(test, windows.get(w), 1.0).forEach(one -> changes.addAll(one.changes()));
+                features.changes(test, codes.get(w), reconstructions.get(w), SHARE)
+                        .forEach(changes::addAll);
+                probes.scores(test, windows.get(w), SHARE).forEach(one -> changes.addAll(one.changes()));
                 double[] chances = changes.stream()
                         .map(WatchedChange::pValue)
                         .filter(Objects::nonNull)
@@ -106,14 +119,28 @@ final class WatchedWindows {
 
     private static List<List<SampledRow>> windows(List<ActivationBatch> requests, int rows) {
         List<List<SampledRow>> windows = new ArrayList<>();
-        RequestSample window = RequestSample.ofCapacity(8 * (rows + 1_000));
+        List<SampledRow> window = new ArrayList<>();
         for (ActivationBatch request : requests) {
-            window.add(request);
-            if (window.rows().size() >= rows) {
-                windows.add(window.rows());
-                window = RequestSample.ofCapacity(8 * (rows + 1_000));
+            window.addAll(cut(RequestSample.ofCapacity(LONGEST * RequestSample.FEWEST_REQUESTS)
+                    .add(request)
+                    .rows()));
+            if (window.size() >= rows) {
+                RowSample sample = RowSample.ofCapacity((int) (SHARE * window.size()));
+                window.forEach(row -> sample.offer(row.hash(), row.request(), 0, row.activation(), row.target()));
+                windows.add(sample.rows());
+                window.clear();
             }
         }
         return windows;
+    }
+
+    /** Returns the first rows of each request: all, half, a quarter or an eighth of them. */
+    private static List<SampledRow> cut(List<SampledRow> rows) {
+        Map<Long, List<SampledRow>> requests = rows.stream()
+                .collect(Collectors.groupingBy(SampledRow::request, LinkedHashMap::new, Collectors.toList()));
+        return requests.entrySet().stream()
+                .flatMap(request -> request.getValue().stream()
+                        .limit(Math.max(1, request.getValue().size() >> Math.floorMod(request.getKey(), 4))))
+                .toList();
     }
 }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Prints how often windows of the whole recordings hurt what is watched, in the folder that the system property
- * {@value RecordedDetectionSoak#FOLDER} names. Some ten minutes.
+ * {@value RecordedDetectionSoak#FOLDER} names. One minute.
  */
 class WatchedWindowsSoak {
 

@@ -161,7 +161,7 @@ final class ExportedMetrics {
                 List.of(),
                 List.of(),
                 List.of("blocks.11"),
-                List.of(new SiteStanding("blocks.7", Verdict.ALIGNED, "faithfulness_gap", 1.0, 2.0, null))));
+                List.of(new SiteStanding("blocks.7", Verdict.ALIGNED, "faithfulness_gap", 1.0, 2.0, false, null))));
         pipeline.onLateSite("model");
         decoders.onCaughtUp();
         sites.forEach(site -> decoders.held(site, 2, DecoderKind.ADAPTED, "a1b2c3d4e5f60718"));
