@@ -28,6 +28,7 @@ final class StaticFiles {
             "format.js",
             "sites.js",
             "models.js",
+            "watched.js",
             "answers.js",
             "overview.js",
             "sections.js",

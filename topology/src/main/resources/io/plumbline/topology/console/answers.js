@@ -14,7 +14,7 @@ export function answers({ window: w, summary, reports, decoders }) {
     ["Is it drift?", drift(w, summary), "windows-title"],
     ["What is new?", reports === null ? [""] : news(reports), "part-groups"],
     ["What failed?", reports === null ? [""] : failed(w, reports), "part-features"],
-    ["Who is hurt?", reports === null ? [""] : hurt(w, reports), "part-others"],
+    ["Who is hurt?", reports === null ? [""] : hurt(w, reports), "part-watched"],
     ["What to do now?", decoders === null ? [""] : act(w, decoders), "part-decoders"],
   ];
   return h("dl", { class: "answers" }, all.map(([question, sentence, place]) => h("div", null,

@@ -3,12 +3,14 @@ import { features } from "./features.js";
 import { count, number, words } from "./format.js";
 import { groups } from "./groups.js";
 import { requests, spectrum } from "./spectrum.js";
+import { watched } from "./watched.js";
 
 /** The sections that are drawn in a way of their own, by the part of the page that shows them. */
 const DRAWN = {
   groups: [groups, "groups"],
   requests: [requests, "worst_requests"],
   features: [features, "failing_features", "feature_activity"],
+  watched: [watched, "watched"],
   spectrum: [spectrum, "spectrum"],
 };
 

@@ -12,8 +12,10 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.report.Groups;
+import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -140,6 +142,24 @@ class ConsolePageIT {
         browser.driver().switchTo().activeElement().sendKeys(Keys.ENTER);
         assertTrue((Boolean) browser.run(
                 "return document.getElementById('part-decoders').getBoundingClientRect().top < innerHeight"));
+    }
+
+    @Test
+    void whatIsWatchedIsShownBesideTheBaselineAndWhoIsHurtIsNamed() throws Exception {
+        String report = Json.text(ConsoleReports.window(ConsoleReports.SITE, 0, 4.5));
+        String watched = """
+                "watched": {"harm": "watched", "requests": 17, "requests_baseline": 33, "probes": [],
+                  "hurt": [{"name": "feature 12", "what": "rate", "baseline": 0.1, "window": 0.25, "q_value": 1e-4}],
+                  "features": [{"name": "feature 12", "feature": 12, "hurt": true, "rate": 0.25, "rate_baseline": 0.1,
+                    "activation": 1.5, "activation_baseline": 0.5, "systematic_residual": 0.0,
+                    "systematic_residual_baseline": 0.0, "q_value": 1e-4}]}""";
+        String told = report.contains("\"watched\":null")
+                ? report.replace("\"watched\":null", watched)
+                : report.replaceFirst("\\{", "{" + watched + ", ");
+        served.console().onReport(Json.read(told.getBytes(StandardCharsets.UTF_8), WindowReport.class), 0);
+        browser.open(served.address("/#/site/blocks.7"));
+        browser.awaitText(".answers", "What is watched: feature 12, rate 0.100 → 0.250.");
+        browser.awaitText(".part.watched", "feature 12 yes 10.0 % → 25.0 % 0.500 → 1.500 1.0e-4");
     }
 
     @Test

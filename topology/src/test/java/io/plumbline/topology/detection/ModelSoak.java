@@ -28,6 +28,7 @@ import io.plumbline.records.ActivationBatch;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
@@ -49,8 +50,7 @@ class ModelSoak {
     private static final int RANK = 16;
     private static final int FEATURES = 48;
     private static final int WINDOW_ROWS = 512;
-    private static final int DRAWS = 6;
-    private static final int WINDOWS = 30;
+    private static final int DRAWS = 4;
     private static final int WIDTH = 128;
     private static final double STRETCH = 0.7;
     private static final List<String> TRIGGERS = DriftJudge.JUDGED_AS_ONE;
@@ -68,11 +68,12 @@ class ModelSoak {
         clean.addAll(requests(folder, "en"));
         List<List<ActivationBatch>> foreign = List.of(requests(folder, "de"), requests(folder, "code"));
         int[] percents = {0, 5, 10, 25};
-        double[][] above = new double[percents.length][3];
+        int[][] above = new int[percents.length][2];
+        int[][] bySite = new int[percents.length][SITES];
+        int[] windows = new int[percents.length];
         for (int draw = 0; draw < DRAWS; draw++) {
-            Random random = new Random(draw);
             List<ActivationBatch> shuffled = new ArrayList<>(clean);
-            Collections.shuffle(shuffled, random);
+            Collections.shuffle(shuffled, new Random(draw));
             List<ActivationBatch> ofBaseline = shuffled.subList(0, shuffled.size() / 2);
             List<ActivationBatch> rest = shuffled.subList(shuffled.size() / 2, shuffled.size());
             List<Site> sites = IntStream.range(0, SITES)
@@ -81,32 +82,33 @@ class ModelSoak {
             List<DriftJudge> joint = judges(sites, true);
             List<DriftJudge> single = judges(sites, false);
             for (int i = 0; i < percents.length; i++) {
-                for (int window = 0; window < WINDOWS; window++) {
-                    List<ActivationBatch> mixed =
-                            mixed(rest, foreign.get(window % 2), percents[i], draw * 1_000L + window);
-                    List<GapAssessment> measured = sites.parallelStream()
-                            .map(site -> measured(site, mixed))
-                            .toList();
-                    above[i][0] += any(joint, measured) ? 1 : 0;
-                    above[i][1] += any(single, measured) ? 1 : 0;
-                    above[i][2] += share(single, measured);
+                for (List<ActivationBatch> window : windows(rest, foreign, percents[i], draw)) {
+                    List<GapAssessment> measured =
+                            sites.stream().map(site -> measured(site, window)).toList();
+                    int[] alone = above(single, measured);
+                    for (int site : alone) {
+                        bySite[i][site]++;
+                    }
+                    above[i][0] += above(joint, measured).length > 0 ? 1 : 0;
+                    above[i][1] += alone.length > 0 ? 1 : 0;
+                    windows[i]++;
                 }
             }
         }
-        System.out.println("foreign_percent,windows,model,any_of_64_single,mean_single_site");
-        double all = (double) DRAWS * WINDOWS;
+        System.out.println("foreign_percent,windows,model,any_of_64_single,mean_single_site,best_single_site");
         for (int i = 0; i < percents.length; i++) {
             System.out.printf(
                     Locale.ROOT,
-                    "%d,%d,%.3f,%.3f,%.3f%n",
+                    "%d,%d,%.3f,%.3f,%.3f,%.3f%n",
                     percents[i],
-                    DRAWS * WINDOWS,
-                    above[i][0] / all,
-                    above[i][1] / all,
-                    above[i][2] / all);
+                    windows[i],
+                    (double) above[i][0] / windows[i],
+                    (double) above[i][1] / windows[i],
+                    Arrays.stream(bySite[i]).sum() / (double) SITES / windows[i],
+                    (double) Arrays.stream(bySite[i]).max().orElse(0) / windows[i]);
         }
-        assertTrue(above[0][0] / all < 0.1, "clean windows above: " + above[0][0]);
-        assertTrue(above[3][0] >= above[3][2], "a quarter foreign");
+        assertTrue(above[0][0] < 0.12 * windows[0], "clean windows above: " + above[0][0]);
+        assertTrue(above[3][0] >= Arrays.stream(bySite[3]).sum() / SITES, "a quarter foreign");
     }
 
     private static List<ActivationBatch> requests(String folder, String name) throws Exception {
@@ -178,17 +180,25 @@ class ModelSoak {
         return judges;
     }
 
-    private static List<ActivationBatch> mixed(
-            List<ActivationBatch> clean, List<ActivationBatch> foreign, int percent, long seed) {
+    /** Cuts requests into windows as those of the baseline are, each replaced by a foreign one with some chance. */
+    private static List<List<ActivationBatch>> windows(
+            List<ActivationBatch> clean, List<List<ActivationBatch>> foreign, int percent, long seed) {
         SplittableRandom random = new SplittableRandom(seed);
+        List<List<ActivationBatch>> windows = new ArrayList<>();
         List<ActivationBatch> window = new ArrayList<>();
-        for (int rows = 0;
-                rows < WINDOW_ROWS;
-                rows += window.get(window.size() - 1).rows()) {
-            List<ActivationBatch> from = random.nextInt(100) < percent ? foreign : clean;
-            window.add(from.get(random.nextInt(from.size())));
+        int rows = 0;
+        for (ActivationBatch request : clean) {
+            List<ActivationBatch> kind = foreign.get(windows.size() % foreign.size());
+            ActivationBatch next = random.nextInt(100) < percent ? kind.get(random.nextInt(kind.size())) : request;
+            window.add(next);
+            rows += next.rows();
+            if (rows >= WINDOW_ROWS) {
+                windows.add(window);
+                window = new ArrayList<>();
+                rows = 0;
+            }
         }
-        return window;
+        return windows;
     }
 
     private static GapAssessment measured(Site site, List<ActivationBatch> window) {
@@ -202,16 +212,12 @@ class ModelSoak {
         return requests.addTo(site.geometry().assess(moment.snapshot()));
     }
 
-    private static boolean any(List<DriftJudge> judges, List<GapAssessment> measured) {
-        return share(judges, measured) > 0;
-    }
-
-    private static double share(List<DriftJudge> judges, List<GapAssessment> measured) {
+    /** Returns the sites that are above. */
+    private static int[] above(List<DriftJudge> judges, List<GapAssessment> measured) {
         return IntStream.range(0, judges.size())
-                        .filter(site -> judges.get(site).readings(measured.get(site)).stream()
-                                .anyMatch(reading -> isAbove(reading)))
-                        .count()
-                / (double) judges.size();
+                .filter(site ->
+                        judges.get(site).readings(measured.get(site)).stream().anyMatch(ModelSoak::isAbove))
+                .toArray();
     }
 
     private static boolean isAbove(Reading reading) {

@@ -59,6 +59,9 @@ class DashboardIT {
     /** Names that no site has here: a query of them has no answer, and is none with a mistake in it. */
     private static final List<String> ANY_NAME = List.of("blocks.7", "a/b", "back\\slash", "${job}", "[x", "a|b.c");
 
+    /** A site of a model, which has no other. */
+    private static final String MODELLED = "modelled";
+
     private static final Pattern LABEL_VALUES = Pattern.compile("label_values\\((.+), (\\w+)\\)");
 
     @TempDir
@@ -81,6 +84,7 @@ class DashboardIT {
         client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
         WatchedFolder.createAdapting(folder.resolve("site"), broker.bootstrapServers(), "mode: auto");
         TargetsFolder.create(folder.resolve("targets"), broker.bootstrapServers(), "mode: observe");
+        WatchedFolder.createModel(folder.resolve("model"), broker.bootstrapServers(), "", "", MODELLED);
         MonitorConfig config = warning(folder.resolve("site").resolve(WatchedFolder.FILE));
         System.setProperty(PROBES, ConstantProbes.jar(folder).toString());
         PlumblineRuntime runtime = own(PlumblineRuntime.start(config, Role.ALL));
@@ -97,10 +101,20 @@ class DashboardIT {
                 records.add(record(ActivationRecords.blob(traffic.get(window).apply(time)), time));
             }
         }
+        for (int record = 0; record < 2 * WatchedFolder.RECORDS; record++) {
+            long time = T0 + record / WatchedFolder.RECORDS * 10_000L + record % WatchedFolder.RECORDS * 100L;
+            records.add(new ProducerRecord<>(
+                    "activations",
+                    0,
+                    time,
+                    MODELLED.getBytes(StandardCharsets.UTF_8),
+                    ActivationRecords.blob(WatchedFolder.quiet(time))));
+        }
         records.addAll(renamed(TargetsFolder.window(T0, Set.of(1))));
         records.addAll(renamed(TargetsFolder.window(T0 + 10_000, Set.of())));
         client.sendAll(records);
         awaitAnswer("plumbline_worst_block{block=\"targets.1\"} == 1");
+        awaitAnswer("plumbline_model_sites{standing=\"all\"} == 1");
         awaitAnswer("plumbline_subscriber_decoder_version == 1");
         awaitAnswer("count(plumbline_stage_seconds_count > 0) == %d".formatted(Stage.values().length));
         awaitAnswer("plumbline_state_bytes{store=\"panes\"} > 0");
@@ -109,16 +123,19 @@ class DashboardIT {
 
     /**
      * Returns a configuration that warns: a statistic of requests has a threshold too, which its panel shows. A site
-     * with several targets is watched beside it.
+     * with several targets and a model are watched beside it.
      */
     private static MonitorConfig warning(Path file) throws IOException {
         String yaml = Files.readString(file)
                 .replace("sample: {rows: 512}", "sample: {rows: 2048}")
                 .replace(WatchedFolder.SITE + ":", yaml(SITE) + ":")
-                .replaceAll(
-                        "( +)debounce: .*",
-                        "$0\n$1warn: [request_fvu]\n$1warn_threshold: 9\n$1breakdown_by: tenant\n"
-                                + "$1downstream: {head: h.onnx}")
+                .replaceAll("( +)debounce: .*", """
+                        $0
+                        $1warn: [request_fvu]
+                        $1warn_threshold: 9
+                        $1breakdown_by: tenant
+                        $1watch: {features: [0, 3]}
+                        $1downstream: {head: h.onnx}""")
                 .concat("""
                           %s:
                             explainer: ../targets/explainer
@@ -127,7 +144,14 @@ class DashboardIT {
                             rank: 4
                             threshold: {share: 0.6}
                             debounce: 1 of 1
-                        """.formatted(yaml(TARGETS)).indent(2));
+                          %2$s:
+                            explainer: ../model/explainer
+                            baseline: ../model/%2$s.safetensors
+                            rank: 4
+                            trigger: [faithfulness_gap]
+                            adaptation: {mode: observe}
+                        """.formatted(yaml(TARGETS), MODELLED).indent(2))
+                .concat("models: {m: {sites: [%s]}}\n".formatted(MODELLED));
         return MonitorConfig.parse(yaml, WatchedFolder.FILE, file.getParent());
     }
 

@@ -12,10 +12,12 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * Requests of one model and its explainer.
@@ -33,6 +35,7 @@ record Recordings(
         Map<String, List<ActivationBatch>> foreign) {
 
     private static final int RANK = 32;
+    private static final String SUFFIX = ".safetensors";
     private static final int CLEAN_TOY_WINDOWS = 99;
     private static final int TOY_WINDOWS = 60;
     private static final List<String> FILES =
@@ -60,12 +63,25 @@ record Recordings(
         }
     }
 
-    /** Returns those of a folder with {@code explainer/} and {@code activations/}. */
+    /**
+     * Returns those of a folder with {@code explainer/} and {@code activations/}: {@code en_baseline} is fitted on,
+     * {@code en} is usual, and every file whose name does not begin with {@code en} is other traffic.
+     */
     static Recordings of(Path folder) throws IOException {
         Path activations = folder.resolve("activations");
         Map<String, List<ActivationBatch>> foreign = new LinkedHashMap<>();
-        foreign.put("German", requests(activations.resolve("de.safetensors")));
-        foreign.put("code", requests(activations.resolve("code.safetensors")));
+        try (Stream<Path> files = Files.list(activations)) {
+            List<String> kinds = files.map(file -> String.valueOf(file.getFileName()))
+                    .filter(name -> name.endsWith(SUFFIX) && !name.startsWith("en"))
+                    .map(name -> name.substring(0, name.length() - SUFFIX.length()))
+                    .sorted(Comparator.reverseOrder())
+                    .toList();
+            for (String kind : kinds) {
+                foreign.put(
+                        kind.equals("de") ? "German" : kind.replace('_', ' '),
+                        requests(activations.resolve(kind + SUFFIX)));
+            }
+        }
         return new Recordings(
                 Formats.read(folder.resolve("explainer")),
                 RANK,

@@ -53,8 +53,9 @@ final class StudyCommand implements Callable<Integer> {
             names = "--recordings",
             paramLabel = "DIR",
             description =
-                    "Folder with explainer/ and activations/{en_baseline,en,de,code}.safetensors: fitted on, usual,"
-                            + " and foreign twice. Default: the demonstration's; half of its English is fitted on.")
+                    "Folder with explainer/ and activations/: en_baseline.safetensors is fitted on, en.safetensors is"
+                            + " usual, and each file whose name does not begin with en is foreign traffic."
+                            + " Default: the demonstration's; half of its English is fitted on.")
     @Nullable
     Path recordings;
 
