@@ -23,10 +23,11 @@ TRAINED = Trained.of({"W_dec": WEIGHTS, "b_dec": BIAS})
 class Topic:
     """What an assembler refuses, and records of a version."""
 
-    def __init__(self, trained: Trained | None = TRAINED, after: int = 0) -> None:
+    def __init__(self, *trained: Trained, after: int = 0) -> None:
         self.refused: list[tuple[int, str]] = []
         self.assembler = Assembler(
-            "a", trained, lambda site, version, what: self.refused.append((version, what)), after
+            "a",
+            trained or [TRAINED], lambda site, version, what: self.refused.append((version, what)), after
         )
 
     def publish(self, version: int, tensors: dict[str, Tensor], **changes: Any) -> Any:
@@ -86,11 +87,29 @@ def test_what_does_not_agree_is_refused_and_the_next_version_is_served(changes: 
     assert topic.publish(2, decoder()).version == 2
 
 
-@pytest.mark.parametrize("changes", [{"chunks": 3}, {"chunks": 1}, {"parent_sha256": "0" * 64}])
-def test_what_is_not_whole_or_not_ours_is_passed_over_in_silence(changes: dict[str, Any]) -> None:
+@pytest.mark.parametrize("changes", [{"chunks": 3}, {"chunks": 1}])
+def test_what_is_not_whole_is_passed_over_in_silence(changes: dict[str, Any]) -> None:
     topic = Topic()
     assert topic.publish(1, decoder(), **changes) is None
     assert topic.refused == []
+
+
+def test_a_decoder_of_another_explainer_is_taken_by_who_holds_it_and_refused_by_who_does_not() -> None:
+    wide = {"W_dec": np.ones((6, 2), "float32"), "b_dec": BIAS}
+    other = Trained.of(wide)
+    tensors = {name: tensor_of(values) for name, values in wide.items()}
+    both = Topic(TRAINED, other)
+    assert both.publish(1, decoder()).parent_sha256 == TRAINED.identity
+    found = both.publish(2, tensors, parent_sha256=other.identity)
+    assert (found.parent_sha256, found.W_dec.shape) == (other.identity, (6, 2))
+    assert both.publish(3, decoder()).version == 3
+    assert both.refused == []
+
+    old = Topic()
+    assert old.publish(1, decoder()).version == 1
+    assert old.publish(2, tensors, parent_sha256=other.identity) is None
+    assert old.refused == [(2, f"is not served: it was made from {other.identity}, which is not held here")]
+    assert old.publish(3, decoder()).version == 3
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import hashlib
 import logging
 import struct
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -33,21 +33,22 @@ class Assembler:
 
     Args:
         site: the site.
-        trained: what its decoders must have been made from; None takes the manifest's word.
+        trained: what its decoders must have been made from, one of these; none takes the manifest's word.
         on_refused: called with site, version (0 where a record has none) and a sentence.
         after_version: versions up to this one are passed over.
     """
 
     def __init__(
-        self, site: str, trained: Trained | None, on_refused: Refusals | None = None, after_version: int = 0
+        self, site: str, trained: Sequence[Trained], on_refused: Refusals | None = None, after_version: int = 0
     ) -> None:
         self._site = site
         self._trained = trained
         self._on_refused = on_refused or _log_refusal
         self._served = after_version
         self._most = LARGEST
-        if trained is not None and trained.W_dec is not None:
-            self._most = min(LARGEST, _BYTES_PER_WEIGHT * trained.W_dec.size + _ARTEFACT_ALLOWANCE)
+        weights = [one.W_dec.size for one in trained if one.W_dec is not None]
+        if trained and len(weights) == len(trained):
+            self._most = min(LARGEST, _BYTES_PER_WEIGHT * max(weights) + _ARTEFACT_ALLOWANCE)
         self._version: int | None = None
         self._chunks: dict[int, bytes] = {}
         self._held = 0
@@ -97,20 +98,32 @@ class Assembler:
             and len(self._chunks) == manifest["chunks"]
             and max(self._chunks) == manifest["chunks"] - 1
         )
-        ours = self._trained is None or manifest["parent_sha256"] == self._trained.identity
-        if not whole or not ours or version <= self._served:
+        if not whole or version <= self._served:
+            return None
+        parent = next((one for one in self._trained if one.identity == manifest["parent_sha256"]), None)
+        if self._trained and parent is None:
+            self._forget()
+            self._on_refused(
+                self._site, version, f"is not served: it was made from {manifest['parent_sha256']}, which is not held here"
+            )
             return None
         blob = b"".join(self._chunks[index][_CHUNK_HEADER.size :] for index in range(len(self._chunks)))
         self._forget()
         try:
             if len(blob) != manifest["bytes"] or hashlib.sha256(blob).hexdigest() != manifest["sha256"]:
                 raise ValueError("its bytes are not those of its manifest")
-            decoder = decoder_of(self._site, manifest, blob, self._trained)
+            decoder = decoder_of(self._site, manifest, blob, parent)
         except ValueError as error:
             self._on_refused(self._site, version, f"is not served: {error}")
             return None
         self._served = version
         return decoder
+
+
+def _held(trained: Any) -> list[Trained]:
+    if trained is None:
+        return []
+    return [Trained.of(one) for one in (trained if isinstance(trained, list | tuple) else [trained])]
 
 
 def _log_refusal(site: str, version: int, what: str) -> None:
@@ -134,6 +147,7 @@ class DecoderSubscriber:
     Args:
         config: configuration of `confluent_kafka.Consumer`, TLS and SASL included.
         sites: the trained decoder of each site: `Trained`, or what `Trained.of` takes; None takes the manifest's word.
+            A list where another explainer may take the place of the first: `parent_sha256` of a decoder says whose it is.
         topic: where decoders are published.
         after_version: the version that each site serves already, to go on after it.
         on_refused: called with site, version and a sentence when something of a site is not taken; default: a warning
@@ -152,7 +166,7 @@ class DecoderSubscriber:
         self._topic = topic
         after = after_version or {}
         self._assemblers = {
-            site: Assembler(site, None if trained is None else Trained.of(trained), on_refused, after.get(site, 0))
+            site: Assembler(site, _held(trained), on_refused, after.get(site, 0))
             for site, trained in sites.items()
         }
         self._consumer = Consumer(

@@ -63,4 +63,8 @@ public record PairedErrors(int requests, double meanDifference, double standardE
     public boolean firstIsWorse() {
         return isComparable() && meanDifference > CRITICAL * standardError;
     }
+
+    public boolean secondIsWorse() {
+        return isComparable() && -meanDifference > CRITICAL * standardError;
+    }
 }

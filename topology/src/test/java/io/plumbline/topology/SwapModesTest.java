@@ -308,7 +308,7 @@ class SwapModesTest {
     @Test
     void whatWasLastToldCountsWhenTheStoreIsNew() throws IOException {
         start("mode: auto");
-        told = new SwapState(0, false, true, false, 3, null, List.of(), null, 0);
+        told = new SwapState(0, false, true, false, 3, null, List.of(), null, 0, null, null);
         adapt(END);
         assertEquals(Outcome.HELD, report().outcome());
     }

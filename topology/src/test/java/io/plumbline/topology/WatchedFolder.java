@@ -1,6 +1,5 @@
 package io.plumbline.topology;
 
-import io.plumbline.baseline.Baseline;
 import io.plumbline.baseline.BaselineBuilder;
 import io.plumbline.baseline.CleanWindowPass;
 import io.plumbline.baseline.Provenance;
@@ -82,13 +81,7 @@ public final class WatchedFolder {
             Path folder, String bootstrapServers, String window, String more, String adaptation, List<String> sites)
             throws IOException {
         writeExplainer(Files.createDirectories(folder.resolve("explainer")));
-        Explainer explainer = Formats.read(folder.resolve("explainer"));
-        BaselineBuilder baseline = BaselineBuilder.of(explainer, List.of(4), List.of());
-        for (int record = 0; record < 4 * RECORDS; record++) {
-            baseline.add(new ActivationBatch(quiet(-1 - record), null, null));
-        }
-        Baseline built = baseline.build().with(Provenance.first(MADE, "quiet rows"));
-        built.write(folder.resolve("baseline.safetensors"));
+        writeBaseline(folder.resolve("explainer"), folder.resolve("baseline.safetensors"));
         StringBuilder yaml = new StringBuilder("""
                 application_id: small
                 kafka: {bootstrap.servers: "%s", monitor.commit.interval.ms: 500}
@@ -114,6 +107,37 @@ public final class WatchedFolder {
         }
         Files.writeString(folder.resolve(FILE), yaml);
         return MonitorConfig.parse(yaml.toString(), FILE, folder);
+    }
+
+    /**
+     * Creates the site beside an explainer that describes the drifted rows as the first one describes the quiet ones,
+     * with a baseline of the same rows.
+     *
+     * @param adaptation keys of {@code adaptation}, mode among them
+     */
+    public static MonitorConfig createWithCandidate(Path folder, String bootstrapServers, String adaptation)
+            throws IOException {
+        createAdapting(folder, bootstrapServers, adaptation);
+        Path candidate = Files.createDirectories(folder.resolve("candidate"));
+        writeExplainer(candidate, 0.8, 1.0);
+        writeBaseline(candidate, folder.resolve("candidate.safetensors"));
+        String yaml = Files.readString(folder.resolve(FILE))
+                + "      candidate: {explainer: candidate, baseline: candidate.safetensors, better: 2 of 3}\n";
+        Files.writeString(folder.resolve(FILE), yaml);
+        return MonitorConfig.parse(yaml, FILE, folder);
+    }
+
+    private static void writeBaseline(Path explainer, Path file) throws IOException {
+        writeBaseline(explainer, file, 4 * RECORDS);
+    }
+
+    /** Writes a baseline of so many quiet requests, of which the first are the same whatever their number. */
+    static void writeBaseline(Path explainer, Path file, int records) throws IOException {
+        BaselineBuilder baseline = BaselineBuilder.of(Formats.read(explainer), List.of(4), List.of());
+        for (int record = 0; record < records; record++) {
+            baseline.add(new ActivationBatch(quiet(-1 - record), null, null));
+        }
+        baseline.build().with(Provenance.first(MADE, "quiet rows")).write(file);
     }
 
     /**
@@ -219,10 +243,15 @@ public final class WatchedFolder {
     }
 
     private static void writeExplainer(Path folder) throws IOException {
+        writeExplainer(folder, 1.0, 0.2);
+    }
+
+    /** Writes one that gives so much of the first four dimensions back, and so much of the last four. */
+    private static void writeExplainer(Path folder, double first, double last) throws IOException {
         Matrix encoder = Matrix.zeros(WIDTH, FEATURES);
         Matrix decoder = Matrix.zeros(FEATURES, WIDTH);
         for (int j = 0; j < WIDTH; j++) {
-            double strength = j < 4 ? 1.0 : 0.2;
+            double strength = j < 4 ? first : last;
             encoder.set(j, j, 1.0);
             encoder.set(j, j + WIDTH, -1.0);
             decoder.set(j, j, strength);

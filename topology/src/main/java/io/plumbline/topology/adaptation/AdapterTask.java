@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.serialization.Serdes;
@@ -216,14 +217,16 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     private void carryOut(String site, AdaptationMessage.Command command, long timestampMs) {
-        SiteAdapter adapter = adapters.get(site);
-        if (adapter == null) {
+        SiteAdapter configured = adapters.get(site);
+        if (configured == null) {
             AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, unknown(site), 0);
             forward(site, AdapterAnswer.said(report).to(command), timestampMs);
             return;
         }
         SwapState state = state(site);
-        SwapDesk.Standing standing = standing(adapter, state, inService.of(site, state.version()));
+        Active active = inService.of(site, state.version());
+        SiteAdapter adapter = configured.of(explainer(state, active));
+        SwapDesk.Standing standing = standing(adapter, state, active);
         AdapterAnswer answer =
                 adapter.desk().command(command, state, standing, timestampMs).to(command);
         carryOut(site, adapter, answer.since(state), timestampMs);
@@ -259,9 +262,10 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         return Arrays.equals(command.id().getBytes(StandardCharsets.UTF_8), id);
     }
 
-    private void answer(String site, SiteAdapter adapter, AdaptationMessage message, long nowMs) {
+    private void answer(String site, SiteAdapter configured, AdaptationMessage message, long nowMs) {
         SwapState state = state(site);
         Active active = inService.of(site, state.version());
+        SiteAdapter adapter = configured.of(explainer(state, active));
         SwapDesk.Standing standing = standing(adapter, state, active);
         SwapDesk desk = adapter.desk();
         AdapterAnswer answer = null;
@@ -277,6 +281,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             answer = desk.reverted(revert, state, standing);
         } else if (message instanceof AdaptationMessage.RollBack rollBack) {
             answer = desk.rolledBack(rollBack, state, standing);
+        } else if (message instanceof AdaptationMessage.Propose propose) {
+            answer = desk.proposed(propose, state, nowMs);
         }
         SwapState before = state;
         if (answer != null && message instanceof AdaptationMessage.Adapt && answer.publication() != null) {
@@ -284,8 +290,9 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             SwapState meanwhile = state(site);
             if (!meanwhile.equals(state)) {
                 Active serving = inService.of(site, meanwhile.version());
-                AdapterAnswer late = desk.overtaken(
-                        message, answer.report(), meanwhile, standing(adapter, meanwhile, serving), nowMs);
+                SiteAdapter now = configured.of(explainer(meanwhile, serving));
+                AdapterAnswer late = now.desk()
+                        .overtaken(message, answer.report(), meanwhile, standing(now, meanwhile, serving), nowMs);
                 ofBlocks.replaceAll((block, said) -> AdapterAnswer.said(
                         said.report().with(late.outcome(), late.report().reason(), 0)));
                 answer = late;
@@ -303,6 +310,11 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         adapter.blocks().forEach(block -> pools.empty(block.site()));
     }
 
+    /** Returns what names the explainer in service; null: the site's own. */
+    private static @Nullable String explainer(SwapState state, @Nullable Active active) {
+        return active != null && active.version() > state.version() ? active.explainerSha256() : state.explainerSha256();
+    }
+
     /**
      * Returns what is in service by our own count, unless the application was reset or got another name: readers refuse
      * one that starts anew.
@@ -316,17 +328,20 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     private void carryOut(String site, SiteAdapter adapter, AdapterAnswer answer, long timestampMs) {
-        if (answer.outcome() == Outcome.ROLLED_BACK) {
-            empty(adapter); // the rows led to a decoder that did worse
-        }
         SwapState next = answer.state();
+        boolean otherExplainer = next != null && !Objects.equals(next.explainerSha256(), state(site).explainerSha256());
+        if (answer.outcome() == Outcome.ROLLED_BACK || otherExplainer) {
+            empty(adapter); // the rows led to a decoder that did worse, or drifted from another explainer
+        }
         if (next != null) {
             swaps.put(site, next.encode());
         }
         forward(site, answer, timestampMs);
         Publication publication = answer.publication();
         if (publication != null && publication.kind() != DecoderKind.CANDIDATE) {
-            inService.forwarded(site, new Active(publication.decoder(), publication.version()));
+            inService.forwarded(
+                    site,
+                    new Active(publication.decoder(), publication.version(), null, publication.parentSha256()));
         }
     }
 

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param blocks the blocks of a site with several targets, or the site itself
  * @param joint how the decoders of the blocks lie in that of the site
  * @param trainedSha256 of the trained decoder that is published when it returns
+ * @param ofCandidate the same site as its candidate explains it; null: none that may take its place
  */
 record SiteAdapter(
         String site,
@@ -34,7 +35,17 @@ record SiteAdapter(
         SwapDesk desk,
         AdaptationSettings settings,
         Duration cooldown,
-        String trainedSha256) {
+        String trainedSha256,
+        @Nullable SiteAdapter ofCandidate) {
+
+    /**
+     * Returns the adapter for the explainer in service.
+     *
+     * @param explainerSha256 names it; null: the site's own
+     */
+    SiteAdapter of(@Nullable String explainerSha256) {
+        return ofCandidate != null && ofCandidate.trainedSha256.equals(explainerSha256) ? ofCandidate : this;
+    }
 
     /** One target layer, or a site with one target. */
     record Block(SiteId id, SiteRefit refit, Explainer explainer) {
@@ -64,7 +75,7 @@ record SiteAdapter(
                         Objects.requireNonNull(targets.get(name), name),
                         own,
                         Objects.requireNonNull(rules.get(name), name),
-                        probes.get(name),
+                        probes,
                         published)));
         return adapters;
     }
@@ -73,25 +84,58 @@ record SiteAdapter(
             WatchedTargets site,
             AdaptationSettings settings,
             SwapRules rules,
-            @Nullable BehaviourProbe probe,
+            Map<String, BehaviourProbe> probes,
             PublishedCandidates published) {
-        List<Block> blocks = site.blocks().stream()
-                .map(block -> new Block(block.id(), refit(block, settings, probe), block.explainer()))
-                .toList();
+        WatchedSite candidate = site.blocks().get(0).candidate();
+        SwapDesk.Trained own = trained(site, settings, false);
+        if (candidate == null) {
+            return of(site, settings, rules, probes, published, own, null, null);
+        }
+        WatchedTargets explained = Objects.requireNonNull(
+                WatchedTargets.of(Map.of(candidate.site(), candidate)).get(candidate.site()));
+        SwapDesk.Trained next = trained(explained, settings, true);
+        return of(
+                site,
+                settings,
+                rules,
+                probes,
+                published,
+                own,
+                next,
+                of(explained, settings, rules, probes, published, next, own, null));
+    }
+
+    private static SwapDesk.Trained trained(WatchedTargets site, AdaptationSettings settings, boolean isCandidate) {
         String sha256 = site.trained().sha256();
-        SwapDesk.Trained returning = (version, lineage) -> {
+        return new SwapDesk.Trained(sha256, isCandidate, (version, lineage) -> {
             Decoder trained = site.trained();
             return new Publication(
                     version, DecoderKind.TRAINED, trained, settings.revertType(trained), lineage, sha256);
-        };
+        });
+    }
+
+    private static SiteAdapter of(
+            WatchedTargets site,
+            AdaptationSettings settings,
+            SwapRules rules,
+            Map<String, BehaviourProbe> probes,
+            PublishedCandidates published,
+            SwapDesk.Trained trained,
+            SwapDesk.@Nullable Trained other,
+            @Nullable SiteAdapter ofCandidate) {
+        List<Block> blocks = site.blocks().stream()
+                .map(block -> new Block(
+                        block.id(), refit(block, settings, probes.get(block.probe())), block.explainer()))
+                .toList();
         return new SiteAdapter(
                 site.site(),
                 blocks,
                 site.joint(),
-                new SwapDesk(site.site(), rules, returning, published),
+                new SwapDesk(site.site(), rules, trained, other, published),
                 settings,
                 site.blocks().get(0).settings().refits().cooldown(),
-                sha256);
+                trained.sha256(),
+                ofCandidate);
     }
 
     private static SiteRefit refit(WatchedSite site, AdaptationSettings settings, @Nullable BehaviourProbe probe) {

@@ -18,6 +18,7 @@ final class SwapDesk {
     private final String site;
     private final SwapRules rules;
     private final Trained trained;
+    private final @Nullable Trained other;
     private final PublishedCandidates candidates;
 
     /**
@@ -33,15 +34,44 @@ final class SwapDesk {
         }
     }
 
-    /** Makes a version of the trained decoder. */
-    interface Trained {
-        Publication as(long version, Map<String, String> lineage);
+    /**
+     * The trained decoder of an explainer.
+     *
+     * @param sha256 of it, which names the explainer
+     * @param isCandidate whether the explainer is the site's candidate, and not the one it began with
+     */
+    record Trained(String sha256, boolean isCandidate, Making making) {
+
+        /** Makes a version of it. */
+        interface Making {
+            Publication as(long version, Map<String, String> lineage);
+        }
+
+        Publication as(long version, Map<String, String> lineage) {
+            return making.as(version, lineage);
+        }
+
+        /** Returns what the state says while this explainer serves. */
+        @Nullable
+        String named() {
+            return isCandidate ? sha256 : null;
+        }
     }
 
-    SwapDesk(String site, SwapRules rules, Trained trained, PublishedCandidates candidates) {
+    /**
+     * @param trained of the explainer that serves while this desk decides
+     * @param other of the one that may take its place, or whose place it took; null: none
+     */
+    SwapDesk(
+            String site,
+            SwapRules rules,
+            Trained trained,
+            @Nullable Trained other,
+            PublishedCandidates candidates) {
         this.site = site;
         this.rules = rules;
         this.trained = trained;
+        this.other = other;
         this.candidates = candidates;
     }
 
@@ -118,6 +148,76 @@ final class SwapDesk {
     }
 
     /**
+     * Lets the candidate explainer wait for approval: its features are others, so that a person decides in every mode.
+     * Returns null where it waits already, serves, or is not the one that is configured here.
+     */
+    @Nullable
+    AdapterAnswer proposed(AdaptationMessage.Propose request, SwapState state, long nowMs) {
+        SwapState.Waiting waiting = state.explainer();
+        if (other == null
+                || !other.isCandidate()
+                || !other.sha256().equals(request.explainerSha256())
+                || state.pinned()
+                || (waiting != null && nowMs < waiting.expiresMs())) {
+            return null;
+        }
+        long number = state.candidates() + 1;
+        long expires = nowMs + rules.candidateLifetime().toMillis();
+        String reason = String.format(
+                Locale.ROOT,
+                "the candidate explainer reconstructed significantly better in %d of the last %s, FVU %.4f against"
+                        + " %.4f in the newest; features get other indices: it waits until %s for: plumbline decoders"
+                        + " approve --config FILE --site %s --candidate %d",
+                request.better(),
+                Amounts.count(request.windows(), "window"),
+                request.fvu(),
+                request.fvuInService(),
+                time(expires),
+                site,
+                number);
+        return AdapterAnswer.said(
+                AdaptationReport.plain(site, request.windowEndMs(), Outcome.PROPOSED, reason, number),
+                state.proposedExplainer(
+                        new SwapState.Waiting(number, request.windowEndMs(), 0, expires, other.sha256())));
+    }
+
+    /** Takes the candidate explainer into service, as a person said. */
+    private AdapterAnswer promote(
+            AdaptationMessage.Command command, SwapState.Waiting waiting, SwapState state, Standing standing) {
+        if (other == null || !other.sha256().equals(waiting.decoderSha256())) {
+            return rejected(
+                    "candidate %d is an explainer that is not configured here any more".formatted(waiting.number()),
+                    state.proposedExplainer(null));
+        }
+        Map<String, String> lineage = new TreeMap<>();
+        lineage.put("approved_candidate", Long.toString(waiting.number()));
+        lineage.put("approved_by", command.by());
+        lineage.put("replaces_explainer", trained.sha256());
+        long version = standing.version() + 1;
+        String reason = ("the candidate explainer is in service as version %d, approved by %s; features have its"
+                        + " indices, and plumbline decoders rollback --site %s brings the one before back")
+                .formatted(version, command.by(), site);
+        return AdapterAnswer.published(
+                AdaptationReport.plain(site, waiting.windowEndMs(), Outcome.APPROVED, reason, version),
+                other.as(version, lineage),
+                state.explainedBy(version, other.named()));
+    }
+
+    /** Brings the explainer back whose place the candidate took. */
+    private AdapterAnswer explainerReturns(AdaptationReport report, Trained before, SwapState state, Standing standing) {
+        long version = standing.version() + 1;
+        Map<String, String> lineage = Map.of(
+                "reverts_version", Long.toString(standing.version()), "replaces_explainer", trained.sha256());
+        return AdapterAnswer.published(
+                report.published(version), before.as(version, lineage), state.explainedBy(version, before.named()));
+    }
+
+    /** Returns the explainer whose place this one took; null where it took none. */
+    private @Nullable Trained before() {
+        return trained.isCandidate() ? other : null;
+    }
+
+    /**
      * Returns the answer to a request whose refit a command overtook: what was fitted was judged against a decoder that
      * may not serve any more, or nobody wants it.
      *
@@ -178,14 +278,15 @@ final class SwapDesk {
         return trainedReturns(report, state, standing);
     }
 
-    private static String figures(AdaptationMessage.RollBack request) {
+    private static String figures(AdaptationMessage.RollBack request, String other) {
         boolean withKl = Double.isFinite(request.klActive()) && Double.isFinite(request.klTrained());
         String figures = String.format(
                 Locale.ROOT,
-                "version %d %s significantly worse than the trained decoder in %d of the %s after its swap,"
+                "version %d %s significantly worse than %s in %d of the %s after its swap,"
                         + " FVU %.4f against %.4f in the last",
                 request.version(),
                 withKl ? "reconstructed, or let the model predict," : "reconstructed",
+                other,
                 request.worse(),
                 Amounts.count(request.windows(), "window"),
                 request.fvuActive(),
@@ -202,10 +303,11 @@ final class SwapDesk {
      */
     @Nullable
     AdapterAnswer rolledBack(AdaptationMessage.RollBack request, SwapState state, Standing standing) {
-        if (!standing.adapted() || standing.version() != request.version()) {
+        Trained before = standing.adapted() ? null : before();
+        if ((!standing.adapted() && before == null) || standing.version() != request.version()) {
             return null; // it is no longer in service
         }
-        String figures = figures(request);
+        String figures = figures(request, before == null ? "the trained decoder" : "the explainer before");
         long at = request.windowEndMs();
         if (state.pinned()) {
             return state.holding()
@@ -215,6 +317,14 @@ final class SwapDesk {
                             state.holdingARevert());
         }
         SwapState paused = state.pausedUntil(at + rules.pause().toMillis());
+        if (before != null) {
+            return explainerReturns(
+                    AdaptationReport.plain(
+                            site, at, Outcome.ROLLED_BACK, figures + "; the explainer before it returns", 0),
+                    before,
+                    paused,
+                    standing);
+        }
         String reason = "%s; the trained decoder returns, and nothing is fitted to windows that end before %s"
                 .formatted(figures, time(paused.pausedUntilMs()));
         return trainedReturns(AdaptationReport.plain(site, at, Outcome.ROLLED_BACK, reason, 0), paused, standing);
@@ -253,6 +363,15 @@ final class SwapDesk {
         if (state.pinned()) {
             return pinned(state, standing);
         }
+        SwapState.Waiting explainer = state.explainer();
+        if (explainer != null && explainer.number() == command.version()) {
+            return nowMs >= explainer.expiresMs()
+                    ? rejected(expired(explainer), state.proposedExplainer(null))
+                    : promote(command, explainer, state, standing);
+        }
+        if (waiting == null && explainer != null) {
+            return rejected(instead(command.version(), explainer.number()), state);
+        }
         if (waiting == null) {
             String before = state.candidates() == 0
                     ? "there never was one"
@@ -262,15 +381,10 @@ final class SwapDesk {
             return rejected("no candidate waits: %s".formatted(before), state);
         }
         if (waiting.number() != command.version()) {
-            String instead =
-                    "candidate %d does not wait, candidate %d does; look at its report and write: plumbline decoders"
-                            + " approve --config FILE --site %s --candidate %d";
-            return rejected(instead.formatted(command.version(), waiting.number(), site, waiting.number()), state);
+            return rejected(instead(command.version(), waiting.number()), state);
         }
         if (nowMs >= waiting.expiresMs()) {
-            String expired =
-                    "candidate %d expired at %s (candidate_lifetime); the next drifted window may bring another";
-            return rejected(expired.formatted(waiting.number(), time(waiting.expiresMs())), state.withoutCandidate());
+            return rejected(expired(waiting), state.withoutCandidate());
         }
         PublishedCandidates.Candidate candidate;
         try {
@@ -300,6 +414,17 @@ final class SwapDesk {
                         .swappedAt(waiting.windowEndMs(), rules));
     }
 
+    private String instead(long number, long waiting) {
+        return ("candidate %d does not wait, candidate %d does; look at its report and write: plumbline decoders"
+                        + " approve --config FILE --site %s --candidate %d")
+                .formatted(number, waiting, site, waiting);
+    }
+
+    private static String expired(SwapState.Waiting waiting) {
+        return "candidate %d expired at %s (candidate_lifetime); one of the next windows may bring another"
+                .formatted(waiting.number(), time(waiting.expiresMs()));
+    }
+
     private AdapterAnswer pin(AdaptationMessage.Command command, SwapState state, Standing standing) {
         long wanted = command.version();
         if (wanted == 0 && standing.adapted()) {
@@ -322,6 +447,13 @@ final class SwapDesk {
     private AdapterAnswer rollBack(AdaptationMessage.Command command, SwapState state, Standing standing) {
         if (state.pinned()) {
             return pinned(state, standing);
+        }
+        Trained before = standing.adapted() ? null : before();
+        if (before != null) {
+            String returns = "%s rolled back version %d; the explainer before it is in service again"
+                    .formatted(command.by(), standing.version());
+            return explainerReturns(
+                    AdaptationReport.plain(site, 0, Outcome.ROLLED_BACK, returns, 0), before, state, standing);
         }
         if (!standing.adapted()) {
             return rejected("the trained decoder is in service: there is nothing to go back from", state);

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param swapsMs ends of the windows whose decoders went into service, as far back as the limit on swaps looks
  * @param fitted what the decoder in service was fitted on; null while the trained one serves
  * @param pausedUntilMs event time up to which nothing is refitted; 0: nothing is paused; {@link #FROM_THE_NEXT_WINDOW}
+ * @param explainer the candidate explainer that waits for approval; null: none
+ * @param explainerSha256 names the explainer that serves, by its trained decoder; null: the site's own
  */
 public record SwapState(
         long version,
@@ -28,13 +30,15 @@ public record SwapState(
         @Nullable Waiting waiting,
         List<Long> swapsMs,
         @Nullable Fitted fitted,
-        long pausedUntilMs) {
+        long pausedUntilMs,
+        @Nullable Waiting explainer,
+        @Nullable String explainerSha256) {
 
     /** Stands for a pause that begins with the next window that asks: a person's command has no event time. */
     static final long FROM_THE_NEXT_WINDOW = -1;
 
     /** The state before anything was published. */
-    public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), null, 0);
+    public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), null, 0, null, null);
 
     /**
      * The rows that a decoder was fitted on.
@@ -68,6 +72,16 @@ public record SwapState(
         }
     }
 
+    /** Returns what waits for a person: a candidate decoder, else a candidate explainer; null: nothing does. */
+    public @Nullable Waiting forApproval() {
+        return waiting == null ? explainer : waiting;
+    }
+
+    /** Returns whether a person can undo a swap: an adapted decoder serves, or an explainer that was a candidate. */
+    public boolean canGoBack() {
+        return adapted || explainerSha256 != null;
+    }
+
     /**
      * Returns this state with another decoder in service. A candidate that was judged against the one before is void.
      *
@@ -75,14 +89,50 @@ public record SwapState(
      */
     SwapState inService(long newVersion, @Nullable Fitted newlyFitted) {
         return new SwapState(
-                newVersion, newlyFitted != null, pinned, false, candidates, null, swapsMs, newlyFitted, pausedUntilMs);
+                newVersion,
+                newlyFitted != null,
+                pinned,
+                false,
+                candidates,
+                null,
+                swapsMs,
+                newlyFitted,
+                pausedUntilMs,
+                null,
+                explainerSha256);
+    }
+
+    /**
+     * Returns this state with the trained decoder of another explainer in service.
+     *
+     * @param sha256 names that explainer; null: the site's own
+     */
+    SwapState explainedBy(long newVersion, @Nullable String sha256) {
+        return new SwapState(
+                newVersion, false, pinned, false, candidates, null, swapsMs, null, pausedUntilMs, null, sha256);
+    }
+
+    /** Returns this state with a candidate explainer that waits. */
+    SwapState proposedExplainer(@Nullable Waiting candidate) {
+        return new SwapState(
+                version,
+                adapted,
+                pinned,
+                holding,
+                candidate == null ? candidates : candidate.number(),
+                waiting,
+                swapsMs,
+                fitted,
+                pausedUntilMs,
+                candidate,
+                explainerSha256);
     }
 
     SwapState swappedAt(long windowEndMs, SwapRules rules) {
         List<Long> swaps = Stream.concat(swapsSince(windowEndMs, rules), Stream.of(windowEndMs))
                 .toList();
         List<Long> newest = swaps.subList(Math.max(0, swaps.size() - SwapRules.MOST_SWAPS), swaps.size());
-        return new SwapState(version, adapted, pinned, holding, candidates, waiting, newest, fitted, pausedUntilMs);
+        return new SwapState(version, adapted, pinned, holding, candidates, waiting, newest, fitted, pausedUntilMs, explainer, explainerSha256);
     }
 
     /** Returns how many decoders went into service in the period that ends there. */
@@ -97,23 +147,77 @@ public record SwapState(
 
     SwapState proposed(Waiting candidate) {
         return new SwapState(
-                version, adapted, pinned, holding, candidate.number(), candidate, swapsMs, fitted, pausedUntilMs);
+                version,
+                adapted,
+                pinned,
+                holding,
+                candidate.number(),
+                candidate,
+                swapsMs,
+                fitted,
+                pausedUntilMs,
+                explainer,
+                explainerSha256);
     }
 
     SwapState withoutCandidate() {
-        return new SwapState(version, adapted, pinned, holding, candidates, null, swapsMs, fitted, pausedUntilMs);
+        return new SwapState(
+                version,
+                adapted,
+                pinned,
+                holding,
+                candidates,
+                null,
+                swapsMs,
+                fitted,
+                pausedUntilMs,
+                explainer,
+                explainerSha256);
     }
 
     SwapState pinned(boolean isPinned) {
-        return new SwapState(version, adapted, isPinned, false, candidates, waiting, swapsMs, fitted, pausedUntilMs);
+        return new SwapState(
+                version,
+                adapted,
+                isPinned,
+                false,
+                candidates,
+                waiting,
+                swapsMs,
+                fitted,
+                pausedUntilMs,
+                explainer,
+                explainerSha256);
     }
 
     SwapState holdingARevert() {
-        return new SwapState(version, adapted, pinned, true, candidates, waiting, swapsMs, fitted, pausedUntilMs);
+        return new SwapState(
+                version,
+                adapted,
+                pinned,
+                true,
+                candidates,
+                waiting,
+                swapsMs,
+                fitted,
+                pausedUntilMs,
+                explainer,
+                explainerSha256);
     }
 
     SwapState pausedUntil(long ms) {
-        return new SwapState(version, adapted, pinned, holding, candidates, waiting, swapsMs, fitted, ms);
+        return new SwapState(
+                version,
+                adapted,
+                pinned,
+                holding,
+                candidates,
+                waiting,
+                swapsMs,
+                fitted,
+                ms,
+                explainer,
+                explainerSha256);
     }
 
     public byte[] encode() {

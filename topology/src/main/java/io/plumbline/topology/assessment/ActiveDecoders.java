@@ -12,11 +12,21 @@ public interface ActiveDecoders {
      *
      * @param subspace the directions it writes in, at the site's rank; null until that was computed, which takes a
      *     second or some for a wide one, and where the decoder does not determine them
+     * @param explainerSha256 of the trained decoder it was made from, which names its encoder; null: the site's own
      */
-    record Active(Decoder decoder, long version, @Nullable Subspace subspace) {
+    record Active(
+            Decoder decoder,
+            long version,
+            @Nullable Subspace subspace,
+            @Nullable String explainerSha256) {
 
         public Active(Decoder decoder, long version) {
-            this(decoder, version, null);
+            this(decoder, version, null, null);
+        }
+
+        /** Returns whether it belongs to the explainer whose trained decoder has this hash. */
+        public boolean isOf(String trainedSha256) {
+            return trainedSha256.equals(explainerSha256);
         }
     }
 

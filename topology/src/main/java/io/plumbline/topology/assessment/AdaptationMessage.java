@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * offset  size  field
  *      0     1  version, 1
  *      1     1  kind: 1 sample part, 2 adapt a site with one target, 3 revert, 4 roll back, 5 command,
- *                  6 request part, 7 adapt blocks of a site with several
+ *                  6 request part, 7 adapt blocks of a site with several, 8 propose the candidate
  *      2     8  window end, ms: names the request; of a command when it was typed
  *  sample part  10  4  index   14  …  a part of a {@link io.plumbline.moments.RowSample}
  *  adapt        10  8  window start, ms   18  8  rows in the window   26  4  capacity of the sample   30  4  parts
@@ -29,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  *  request part 10  4  index   14  …  a part of {@link io.plumbline.requests.WholeRequests}
  *  adapt blocks 10  8  window start, ms   18  4  number of blocks, then of each
  *               0   4  target layer   4  8  rows in the window   12  4  capacity of the sample   16  4  parts
+ *  propose      10  4  windows that were compared   14  4  those in which the candidate was better
+ *               18  8  FVU of the explainer in service in the last   26  8  that of the candidate
+ *               34  …  SHA-256 of the candidate's trained decoder, 64 hexadecimal digits
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB.
@@ -183,6 +186,44 @@ public sealed interface AdaptationMessage {
         }
     }
 
+    /**
+     * Asks to propose the explainer that was measured beside the one in service.
+     *
+     * @param explainerSha256 of its trained decoder
+     * @param windows the last ones that were compared
+     * @param better those in which it reconstructed significantly better
+     * @param fvuInService of the explainer in service in the newest
+     * @param fvu of the candidate on the same rows
+     */
+    record Propose(
+            long windowEndMs, String explainerSha256, int windows, int better, double fvuInService, double fvu)
+            implements AdaptationMessage {
+
+        private static final int HASH_DIGITS = 64;
+
+        @Override
+        public byte[] encode() {
+            return header((byte) 8, windowEndMs, 24 + HASH_DIGITS)
+                    .putInt(windows)
+                    .putInt(better)
+                    .putDouble(fvuInService)
+                    .putDouble(fvu)
+                    .put(explainerSha256.getBytes(StandardCharsets.US_ASCII))
+                    .array();
+        }
+
+        private static Propose decode(ByteBuffer buffer, long windowEndMs) {
+            int windows = buffer.getInt();
+            int better = buffer.getInt();
+            double inService = buffer.getDouble();
+            double fvu = buffer.getDouble();
+            byte[] hash = new byte[HASH_DIGITS];
+            buffer.get(hash);
+            return new Propose(
+                    windowEndMs, new String(hash, StandardCharsets.US_ASCII), windows, better, inService, fvu);
+        }
+    }
+
     /** The commands of a person. */
     enum Verb {
         APPROVE(1),
@@ -293,6 +334,7 @@ public sealed interface AdaptationMessage {
                 case 5 -> Command.decode(buffer, windowEndMs);
                 case 6 -> new RequestPart(windowEndMs, buffer.getInt(), rest(buffer));
                 case 7 -> Adapt.decodeBlocks(buffer, windowEndMs);
+                case 8 -> Propose.decode(buffer, windowEndMs);
                 default -> throw new IllegalArgumentException("adaptation message of unknown kind " + kind);
             };
         } catch (BufferUnderflowException e) {

@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param drifted whether the site is drifted with this window
  * @param deciding name of the deciding statistic
  * @param origins where the rows of the windows up to this one came from
+ * @param trials of the explainer in no service, with this window
+ * @param proposes whether the candidate is to be proposed
  * @param groups of like requests in the last windows; null where this one has no totals of its requests
  */
 record Decision(
@@ -17,4 +19,6 @@ record Decision(
         boolean drifted,
         String deciding,
         KnownOrigins origins,
+        SiteMemory.Trials trials,
+        boolean proposes,
         RecentGroups.@Nullable Step groups) {}

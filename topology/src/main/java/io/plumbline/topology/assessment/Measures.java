@@ -1,5 +1,7 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.ExplainerTrial;
+import io.plumbline.causal.Figure;
 import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.features.ActivityChange;
 import io.plumbline.features.ActivityChanges;
@@ -10,6 +12,7 @@ import io.plumbline.moments.RowSample;
 import io.plumbline.refit.SampleRows;
 import io.plumbline.requests.RepeatedTraffic;
 import io.plumbline.requests.WholeRequests;
+import io.plumbline.topology.report.CandidateReport;
 import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.EnergyWarning;
@@ -65,6 +68,7 @@ final class Measures {
         add(Sections.FAILING_FEATURES, new FailingMeasure(site));
         add(Sections.FEATURE_ACTIVITY, this::featureActivity);
         add(Sections.WATCHED, new WatchedMeasure(site));
+        add(Sections.CANDIDATE, this::candidate);
         add(Sections.FEATURE_NAMES, this::featureNames);
         add(Sections.DOWNSTREAM, Measures::downstream);
         add(Sections.SPECTRUM, this::spectrum);
@@ -118,6 +122,55 @@ final class Measures {
                 ? activity.changes(head.codes(), head.requests(), ActivityComparison.REPORTED)
                 : ActivityChanges.notCompared("records bring reconstructions and no codes");
         return (decision, told) -> changes;
+    }
+
+    private Measure.Telling<CandidateReport> candidate(WindowView view) {
+        WatchedSite.Shadow shadow = site.shadow();
+        ExplainerTrial trial = view.trial();
+        if (shadow == null || trial == null) {
+            return (decision, told) -> null;
+        }
+        List<Integer> lost = shadow.isCandidate()
+                ? site.settings().watch().features().stream()
+                        .filter(feature -> !shadow.map().of(feature).isSame())
+                        .toList()
+                : List.of();
+        String sha256 = shadow.explainer().decoder().sha256();
+        return (decision, told) -> new CandidateReport(
+                shadow.isCandidate() ? "candidate" : "trained",
+                sha256,
+                standing(trial),
+                trial.rows(),
+                trial.errors().requests(),
+                finite(trial.shadow().fvu()),
+                finite(trial.inService().fvu()),
+                finite(trial.halfWidth()),
+                figures(view.shadowBehaviour()),
+                trial.shadow().activePerRow(),
+                trial.inService().activePerRow(),
+                trial.shadow().seen(),
+                trial.inService().seen(),
+                decision.trials().windows(),
+                decision.trials().betterWindows(),
+                decision.proposes(),
+                lost);
+    }
+
+    private static @Nullable Map<String, Figure> figures(@Nullable WindowBehaviour behaviour) {
+        return behaviour == null ? null : DownstreamReport.of(behaviour, 0).trained();
+    }
+
+    private static CandidateReport.Standing standing(ExplainerTrial trial) {
+        if (!trial.errors().isComparable()) {
+            return CandidateReport.Standing.UNKNOWN;
+        }
+        return trial.shadowIsBetter()
+                ? CandidateReport.Standing.BETTER
+                : trial.shadowIsWorse() ? CandidateReport.Standing.WORSE : CandidateReport.Standing.ALIKE;
+    }
+
+    private static @Nullable Double finite(double value) {
+        return Double.isFinite(value) ? value : null;
     }
 
     private Measure.Telling<Map<Integer, FeatureName>> featureNames(WindowView view) {

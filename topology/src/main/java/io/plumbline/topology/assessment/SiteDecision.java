@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.ExplainerTrial;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.baseline.DriftJudge;
 import io.plumbline.baseline.Provenance;
@@ -66,7 +67,8 @@ final class SiteDecision {
     }
 
     /** Returns what follows from a measurement and from what is remembered. */
-    Judgement decide(Measurement measured, SiteMemory memory) {
+    Judgement decide(Measurement measured, SiteMemory remembered) {
+        SiteMemory memory = remembered.of(site.explainerSha256());
         WindowView view = measured.view();
         ClosedWindow window = view.window();
         RecentGroups.Step groups = groups(memory, window);
@@ -79,6 +81,8 @@ final class SiteDecision {
                 : sequential.take(memory.sequential(), window, geometry, view.requests(), drifted);
         SwapWatch swap = watch(memory.swap(), measured);
         Ask ask = ask(outcome, view, memory, swap);
+        SiteMemory.Trials trials = trials(memory.trials(), measured);
+        boolean proposes = proposes(trials);
         List<Reading> readings = judge.readings(geometry);
         Reading deciding = DriftJudge.deciding(memory.drift(), readings);
         Headline headline = Headline.of(deciding.statistic(), deciding.value(), deciding.threshold());
@@ -89,7 +93,7 @@ final class SiteDecision {
                         drifted,
                         headline.orElse(Double.NaN));
         Sections sections = Sections.NONE;
-        Decision decision = new Decision(memory, drifted, deciding.statistic(), origins, groups);
+        Decision decision = new Decision(memory, drifted, deciding.statistic(), origins, trials, proposes, groups);
         for (Measures.Measured<?> one : measured.sections()) {
             sections = one.addTo(sections, decision);
         }
@@ -100,6 +104,7 @@ final class SiteDecision {
                 ask == Ask.ADAPT || (ask == Ask.NOTHING && memory.mayBeAdapted()),
                 swap,
                 memory.coverage().after(window.notes().coverage(), baselineMs()),
+                trials,
                 origins,
                 groups == null ? memory.groups() : groups.memory(),
                 taken.states());
@@ -143,7 +148,7 @@ final class SiteDecision {
                 new WindowReport.Baseline(baselineMs(), baseline == null ? null : baseline.revision()),
                 sections,
                 geometry);
-        return new Judgement(report, next, ask, ask == Ask.ADAPT ? view.sample().codes() : KnownCodes.NONE);
+        return new Judgement(report, next, ask, proposes, ask == Ask.ADAPT ? view.sample().codes() : KnownCodes.NONE);
     }
 
     private static String reason(DriftVerdict verdict, String statistic, Sections sections) {
@@ -181,11 +186,31 @@ final class SiteDecision {
 
     private SwapWatch watch(SwapWatch before, Measurement measured) {
         DriftPolicy rule = site.settings().refits().rollback();
-        PairedErrors errors = measured.errors();
+        ExplainerTrial trial = measured.view().trial();
+        // A candidate that has taken the place of an explainer is held against that one, until it is adapted itself.
+        PairedErrors errors =
+                measured.errors() == null && trial != null && site.isOfCandidate() ? trial.errors() : measured.errors();
         WindowBehaviour behaviour = measured.view().behaviour();
         return rule == null || errors == null
                 ? SwapWatch.NONE
                 : before.after(measured.decoderVersion(), errors, behaviour == null ? null : behaviour.change(), rule);
+    }
+
+    private SiteMemory.Trials trials(SiteMemory.Trials before, Measurement measured) {
+        SiteSettings.Candidate candidate = site.settings().explained().candidate();
+        ExplainerTrial trial = measured.view().trial();
+        return candidate == null || trial == null
+                ? before
+                : before.after(measured.decoderVersion(), trial, candidate.better());
+    }
+
+    /** Returns whether the candidate has reconstructed better often enough, and can take the place of the explainer. */
+    private boolean proposes(SiteMemory.Trials trials) {
+        SiteSettings.Candidate candidate = site.settings().explained().candidate();
+        return candidate != null
+                && site.candidate() != null
+                && site.settings().refits().adapts()
+                && trials.betterWindows() >= candidate.better().needed();
     }
 
     private Outcome decide(DriftJudge by, DriftState state, ClosedWindow window, GapAssessment geometry) {

@@ -26,10 +26,14 @@ final class SiteJudge {
 
     /** Judges a site without running the rest of its model. */
     SiteJudge(WatchedSite site) {
-        this(site, null);
+        this(site, null, null);
     }
 
-    SiteJudge(WatchedSite site, @Nullable BehaviourProbe probe) {
+    /**
+     * @param probe runs the rest of the model; null: nothing does
+     * @param shadowProbe runs it behind the explainer that is measured beside the site's
+     */
+    SiteJudge(WatchedSite site, @Nullable BehaviourProbe probe, @Nullable BehaviourProbe shadowProbe) {
         this.site = site;
         SiteSettings settings = site.settings();
         Threshold clear = settings.alarms().clear();
@@ -40,7 +44,7 @@ final class SiteJudge {
                 clear == null ? settings.alarms().threshold() : clear,
                 settings.alarms().debounce(),
                 settings.alarms().minimumRows());
-        meter = new WindowMeter(site, probe, judge);
+        meter = new WindowMeter(site, probe, shadowProbe, judge);
         decision = new SiteDecision(site, judge);
     }
 
@@ -55,9 +59,10 @@ final class SiteJudge {
     /**
      * The report of a window, the memory of its site, and what is asked for.
      *
+     * @param proposes whether the candidate is to be proposed
      * @param codes of the rows that are sent to the adapter, as far as they are known
      */
-    record Judgement(WindowReport report, SiteMemory memory, Ask ask, KnownCodes codes) {}
+    record Judgement(WindowReport report, SiteMemory memory, Ask ask, boolean proposes, KnownCodes codes) {}
 
     /** Measures and judges a window at once. */
     Judgement judge(ClosedWindow window, SiteMemory memory, ActiveDecoders.@Nullable Active active) {
@@ -81,6 +86,11 @@ final class SiteJudge {
     @Nullable
     String model() {
         return site.settings().alarms().model();
+    }
+
+    /** Returns what names the explainer that it judges by. */
+    String explainerSha256() {
+        return site.explainerSha256();
     }
 
     SiteId id() {

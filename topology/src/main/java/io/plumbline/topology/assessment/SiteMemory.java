@@ -1,6 +1,8 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.ExplainerTrial;
 import io.plumbline.groups.RecentGroups;
+import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.DriftState;
 import io.plumbline.judgement.SequentialState;
 import io.plumbline.moments.SampledRow;
@@ -24,6 +26,7 @@ import java.util.TreeMap;
  * 32      16     {@link SwapWatch}: version (8), windows (4), worse (4)
  * 48      28     {@link CoverageWatch}: baseline (8), windows (4), sums of delivered (8) and cached (8) shares
  * 76      1      sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
+ * …              {@link Trials}: length of the hash (1), hash, version (8), windows (4), better (8)
  * …              {@link KnownOrigins}
  * …              {@link RecentGroups}
  * </pre>
@@ -34,6 +37,7 @@ import java.util.TreeMap;
  * @param mayBeAdapted whether an adaptation was asked for since the site was last aligned
  * @param swap how the decoder in service has done since its swap
  * @param coverage what share of the tokens usually comes as rows
+ * @param trials how the explainer in no service has done beside the one in service
  * @param origins which values of headers and tags its windows had
  * @param groups unusual requests of its last windows
  * @param sequential by statistic
@@ -45,13 +49,53 @@ record SiteMemory(
         boolean mayBeAdapted,
         SwapWatch swap,
         CoverageWatch coverage,
+        Trials trials,
         KnownOrigins origins,
         RecentGroups groups,
         Map<String, SequentialState> sequential) {
 
+    /**
+     * How the explainer in no service has done in the last windows.
+     *
+     * @param explainerSha256 names the one in service; empty before the first window
+     * @param version of the decoder in service
+     * @param windows that were compared since that one is in service, at most as many as are looked back on
+     * @param better one bit a window, the newest lowest: whether the other one reconstructed better
+     */
+    record Trials(String explainerSha256, long version, int windows, long better) {
+
+        static final Trials NONE = new Trials("", 0, 0, 0);
+
+        Trials {
+            if (version < 0 || windows < 0 || windows > Long.SIZE) {
+                throw new IllegalArgumentException(
+                        "version %d was compared in %d windows".formatted(version, windows));
+            }
+        }
+
+        int betterWindows() {
+            return Long.bitCount(better);
+        }
+
+        /** Returns the memory with one more window, of these two decoders since the one in service is. */
+        Trials after(long inService, ExplainerTrial trial, DriftPolicy rule) {
+            Trials before = version == inService ? this : new Trials(explainerSha256, inService, 0, 0);
+            if (!trial.errors().isComparable()) {
+                return before;
+            }
+            long mask = rule.memory() == Long.SIZE ? -1L : (1L << rule.memory()) - 1;
+            return new Trials(
+                    explainerSha256,
+                    inService,
+                    Math.min(rule.memory(), before.windows + 1),
+                    (before.better << 1 | (trial.shadowIsBetter() ? 1 : 0)) & mask);
+        }
+    }
+
     static final long NEVER = Long.MIN_VALUE;
     private static final byte VERSION = 1;
     private static final int FIXED_BYTES = 77;
+    private static final int TRIALS_BYTES = 21;
     private static final int STATE_BYTES = DriftState.INITIAL.encode().length;
 
     SiteMemory {
@@ -66,9 +110,35 @@ record SiteMemory(
                 false,
                 SwapWatch.NONE,
                 CoverageWatch.NONE,
+                Trials.NONE,
                 KnownOrigins.NONE,
                 RecentGroups.NONE,
                 Map.of());
+    }
+
+    /**
+     * Returns this memory for a site that this explainer explains: where another one did before, what was remembered of
+     * its statistics is forgotten, and what is known of the traffic stays.
+     */
+    SiteMemory of(String explainerSha256) {
+        if (trials.explainerSha256.equals(explainerSha256)) {
+            return this;
+        }
+        Trials begun = new Trials(explainerSha256, 0, 0, 0);
+        return trials.explainerSha256.isEmpty()
+                ? new SiteMemory(
+                        drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, begun, origins, groups, sequential)
+                : new SiteMemory(
+                        DriftState.INITIAL,
+                        DriftState.INITIAL,
+                        lastRequestMs,
+                        false,
+                        SwapWatch.NONE,
+                        coverage,
+                        begun,
+                        origins,
+                        groups,
+                        Map.of());
     }
 
     /**
@@ -82,7 +152,8 @@ record SiteMemory(
     byte[] encode() {
         byte[] known = origins.encode();
         byte[] recent = groups.encode();
-        int bytes = FIXED_BYTES + known.length + recent.length;
+        byte[] explainer = trials.explainerSha256.getBytes(StandardCharsets.UTF_8);
+        int bytes = FIXED_BYTES + TRIALS_BYTES + explainer.length + known.length + recent.length;
         for (Map.Entry<String, SequentialState> detector : sequential.entrySet()) {
             bytes += 1 + name(detector).length + detector.getValue().encode().length;
         }
@@ -104,7 +175,14 @@ record SiteMemory(
             byte[] name = name(detector);
             buffer.put((byte) name.length).put(name).put(detector.getValue().encode());
         }
-        return buffer.put(known).put(recent).array();
+        return buffer.put((byte) explainer.length)
+                .put(explainer)
+                .putLong(trials.version)
+                .putInt(trials.windows)
+                .putLong(trials.better)
+                .put(known)
+                .put(recent)
+                .array();
     }
 
     private static byte[] name(Map.Entry<String, SequentialState> detector) {
@@ -142,12 +220,17 @@ record SiteMemory(
             buffer.get(name);
             sequential.put(new String(name, StandardCharsets.UTF_8), SequentialState.decode(buffer));
         }
+        byte[] explainer = new byte[Byte.toUnsignedInt(buffer.get())];
+        buffer.get(explainer);
+        Trials trials = new Trials(
+                new String(explainer, StandardCharsets.UTF_8), buffer.getLong(), buffer.getInt(), buffer.getLong());
         KnownOrigins origins = KnownOrigins.decode(buffer);
         RecentGroups groups = RecentGroups.decode(buffer);
         if (buffer.hasRemaining()) {
             throw new IllegalArgumentException(buffer.remaining() + " bytes after its end");
         }
-        return new SiteMemory(drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, origins, groups, sequential);
+        return new SiteMemory(
+                drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, trials, origins, groups, sequential);
     }
 
     private static DriftState driftState(ByteBuffer buffer) {

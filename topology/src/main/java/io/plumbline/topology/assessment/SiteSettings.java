@@ -1,6 +1,8 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.baseline.Baseline;
 import io.plumbline.causal.DownstreamSettings;
+import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.judgement.DriftPolicy;
@@ -10,6 +12,7 @@ import io.plumbline.moments.MaskRules;
 import io.plumbline.probes.WatchSettings;
 import io.plumbline.records.HiddenLayers;
 import io.plumbline.topology.ingest.SiteId;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -51,6 +54,7 @@ public record SiteSettings(
      *     alone
      * @param encodedRows at most so many rows of a window are encoded to measure reconstruction, see
      *     {@link EncodedRowsRule}
+     * @param candidate an explainer that may take its place; null: none
      */
     public record Explained(
             Path explainer,
@@ -59,7 +63,8 @@ public record SiteSettings(
             int rank,
             MaskRules mask,
             @Nullable HiddenLayers hiddenStates,
-            int encodedRows) {
+            int encodedRows,
+            @Nullable Candidate candidate) {
 
         /** Returns whether there is an explainer to read; where not, records bring reconstructions. */
         public boolean hasExplainer() {
@@ -75,7 +80,36 @@ public record SiteSettings(
                     rank,
                     mask,
                     hiddenStates,
-                    encodedRows);
+                    encodedRows,
+                    null);
+        }
+    }
+
+    /**
+     * Names an explainer that is measured beside the one in service, and may take its place.
+     *
+     * @param explainer folder of it, or its file
+     * @param options facts about it that are in none of its files
+     * @param baseline file written by {@code plumbline baseline} with it, of the same recording as the site's; null: it
+     *     is measured and never proposed
+     * @param features what is said of its features; without labels, those of features that are found again
+     * @param better in how many of the last windows it must reconstruct better before it is proposed
+     */
+    public record Candidate(
+            Path explainer,
+            ExplainerOptions options,
+            @Nullable Path baseline,
+            FeatureSettings features,
+            DriftPolicy better) {
+
+        /** Reads the explainer. */
+        public Explainer read() throws IOException {
+            return Explainers.read(explainer, options);
+        }
+
+        /** Reads the baseline; null where there is none. */
+        public @Nullable Baseline readBaseline() throws IOException {
+            return baseline == null ? null : Baseline.read(baseline);
         }
     }
 
@@ -159,6 +193,33 @@ public record SiteSettings(
                         features,
                         downstream,
                         watch);
+    }
+
+    /**
+     * Returns the settings of this site explained by its candidate.
+     *
+     * @param baseline the one that the candidate has
+     * @param features what is watched of it
+     */
+    SiteSettings ofCandidate(Candidate candidate, Path baseline, WatchSettings features) {
+        return new SiteSettings(
+                id,
+                new Explained(
+                        candidate.explainer(),
+                        candidate.options(),
+                        baseline,
+                        explained.rank(),
+                        explained.mask(),
+                        explained.hiddenStates(),
+                        explained.encodedRows(),
+                        null),
+                alarms,
+                refits,
+                coverage,
+                breakdownBy,
+                candidate.features(),
+                downstream,
+                features);
     }
 
     /** Returns the name in keys, reports and metrics. */

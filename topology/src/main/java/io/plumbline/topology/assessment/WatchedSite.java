@@ -7,11 +7,13 @@ import io.plumbline.baseline.RequestModel;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.features.FeatureActivity;
+import io.plumbline.features.FeatureMap;
 import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.geometry.SiteGeometry;
 import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.probes.Probe;
+import io.plumbline.probes.WatchSettings;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.wire.Printable;
@@ -33,6 +35,7 @@ import org.slf4j.LoggerFactory;
  *
  * @param probes what its users read its rows by
  * @param codes what the monitor and the adapter of this process need not both encode
+ * @param shadow the explainer that is measured beside its own, in no service; null: none
  */
 public record WatchedSite(
         SiteSettings settings,
@@ -41,14 +44,130 @@ public record WatchedSite(
         SiteGeometry geometry,
         FeatureNames names,
         List<Probe> probes,
-        WindowCodes codes) {
+        WindowCodes codes,
+        @Nullable Shadow shadow) {
 
     private static final Logger LOG = LoggerFactory.getLogger(WatchedSite.class);
+
+    /**
+     * An explainer that is measured beside the one of a site.
+     *
+     * @param site this site, explained by it; null where it has no baseline to be judged by, and of the explainer whose
+     *     place a candidate has taken
+     * @param isCandidate whether it is the candidate, and not the one before it
+     * @param map of the features of the site's own explainer to those of this one
+     */
+    public record Shadow(
+            Explainer explainer,
+            @Nullable WatchedSite site,
+            boolean isCandidate,
+            FeatureMap map) {}
 
     /** Creates a site without probes, of whose windows nothing is known. */
     public WatchedSite(
             SiteSettings settings, Explainer explainer, Baseline baseline, SiteGeometry geometry, FeatureNames names) {
-        this(settings, explainer, baseline, geometry, names, List.of(), new WindowCodes());
+        this(settings, explainer, baseline, geometry, names, List.of(), new WindowCodes(), null);
+    }
+
+    /**
+     * Returns this site beside the explainer that may take its place.
+     *
+     * @param other the candidate's explainer
+     * @param made the candidate's baseline; null: it is measured and never proposed
+     * @throws IllegalArgumentException as {@link #otherCandidate} says
+     */
+    public WatchedSite beside(Explainer other, @Nullable Baseline made) {
+        SiteSettings.Candidate candidate = Objects.requireNonNull(settings.explained().candidate());
+        String refusal = otherCandidate(settings, explainer, baseline, other, made);
+        if (refusal != null) {
+            throw new IllegalArgumentException("site %s: candidate: %s".formatted(site(), refusal));
+        }
+        FeatureMap toCandidate = FeatureMap.between(explainer.decoder(), other.decoder());
+        FeatureMap back = FeatureMap.between(other.decoder(), explainer.decoder());
+        WatchedSite explained = null;
+        if (made != null && candidate.baseline() != null) {
+            List<Integer> kept = settings.watch().features().stream()
+                    .map(toCandidate::of)
+                    .filter(FeatureMap.Nearest::isSame)
+                    .map(FeatureMap.Nearest::feature)
+                    .distinct()
+                    .toList();
+            WatchSettings watch = new WatchSettings(
+                    kept, settings.watch().probes(), settings.watch().falseDiscoveryRate());
+            WatchedSite own = of(settings.ofCandidate(candidate, candidate.baseline(), watch), other, made);
+            explained = own.with(own.names.carriedOver(names, back), new Shadow(explainer, null, false, back));
+        }
+        return with(names, new Shadow(other, explained, true, toCandidate));
+    }
+
+    private WatchedSite with(FeatureNames called, Shadow beside) {
+        return new WatchedSite(settings, explainer, baseline, geometry, called, probes, codes, beside);
+    }
+
+    /** Returns this site explained by the candidate; null where there is none that may take its place. */
+    public @Nullable WatchedSite candidate() {
+        return shadow == null ? null : shadow.site();
+    }
+
+    /** Returns whether this is the site as its candidate explains it. */
+    public boolean isOfCandidate() {
+        return shadow != null && !shadow.isCandidate();
+    }
+
+    /** Returns the name under which what runs the rest of the model is found: each explainer has one of its own. */
+    public String probe() {
+        return probe(isOfCandidate());
+    }
+
+    /** Returns the name for the explainer that is measured beside this one, if there is any. */
+    String shadowProbe() {
+        return probe(!isOfCandidate());
+    }
+
+    private String probe(boolean ofCandidate) {
+        return ofCandidate ? site() + "#candidate" : site();
+    }
+
+    /** Returns what names the explainer in published decoders: the SHA-256 of its trained decoder. */
+    public String explainerSha256() {
+        return baseline.explainerSha256();
+    }
+
+    /** Returns why an explainer cannot be measured beside the site's own, or not judged with this baseline, or null. */
+    public static @Nullable String otherCandidate(
+            SiteSettings settings,
+            Explainer explainer,
+            Baseline baseline,
+            Explainer other,
+            @Nullable Baseline made) {
+        if (other.inputWidth() != explainer.inputWidth() || other.targetWidth() != explainer.targetWidth()) {
+            return "reads %d columns and writes %d, the site's explainer %d and %d; expected one of the same place"
+                    .formatted(
+                            other.inputWidth(), other.targetWidth(), explainer.inputWidth(), explainer.targetWidth());
+        }
+        if (!other.space().isPlain() || !explainer.space().isPlain() || other.block() != null) {
+            return "expected explainers that write rows as they come, where both are measured on the same ones";
+        }
+        if (other.decoder().sha256().equals(explainer.decoder().sha256())) {
+            return "has the decoder of the site's own explainer";
+        }
+        if (made == null) {
+            return null;
+        }
+        if (!made.explainerSha256().equals(other.decoder().sha256())) {
+            return "baseline: made with decoder %s, but the candidate has %s; run `plumbline baseline` with it"
+                    .formatted(made.explainerSha256(), other.decoder().sha256());
+        }
+        RequestModel requests = baseline.requests();
+        RequestModel others = made.requests();
+        return made.moment().rows() == baseline.moment().rows()
+                        && Objects.equals(
+                                requests == null ? null : requests.projection().id(),
+                                others == null ? null : others.projection().id())
+                ? null
+                : ("baseline: of other rows than the site's, %d and %d; make both from the same recording, so that what "
+                                + "is summed of requests stays")
+                        .formatted(made.moment().rows(), baseline.moment().rows());
     }
 
     /**
@@ -58,7 +177,9 @@ public record WatchedSite(
      */
     public static WatchedSite read(SiteSettings settings) throws IOException {
         Baseline baseline = Baseline.read(settings.explained().baseline());
-        return of(settings, explainer(settings, baseline, new SharedExplainers()), baseline);
+        WatchedSite site = of(settings, explainer(settings, baseline, new SharedExplainers()), baseline);
+        SiteSettings.Candidate candidate = settings.explained().candidate();
+        return candidate == null ? site : site.beside(candidate.read(), candidate.readBaseline());
     }
 
     /**
@@ -76,7 +197,9 @@ public record WatchedSite(
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : all) {
             Baseline baseline = judgedAsOne(settings, all, baselines);
-            sites.put(settings.site(), of(settings, explainer(settings, baseline, explainers), baseline));
+            WatchedSite site = of(settings, explainer(settings, baseline, explainers), baseline);
+            SiteSettings.Candidate candidate = settings.explained().candidate();
+            sites.put(settings.site(), candidate == null ? site : site.beside(candidate.read(), candidate.readBaseline()));
         }
         return sites;
     }
@@ -171,7 +294,8 @@ public record WatchedSite(
                 geometry,
                 names(settings, explainer),
                 probes(settings, explainer),
-                new WindowCodes());
+                new WindowCodes(),
+                null);
     }
 
     private static List<Probe> probes(SiteSettings settings, Explainer explainer) {

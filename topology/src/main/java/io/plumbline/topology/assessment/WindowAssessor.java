@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.ExplainerTrial;
 import io.plumbline.causal.Figure;
 import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.geometry.Statistic;
@@ -14,6 +15,7 @@ import io.plumbline.topology.assessment.SiteJudge.Judgement;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
+import io.plumbline.topology.report.CandidateReport;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.Sections;
@@ -107,7 +109,8 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
     public void process(Record<String, MeasuredWindow> record) {
         ClosedWindow window = record.value().window();
         Measurement measured = record.value().measurement();
-        SiteJudge judge = measurement.judge(window.site());
+        SiteJudge judge =
+                measured == null ? null : measurement.judge(window.site(), measured.explainerSha256());
         if (judge == null || measured == null) {
             LOG.warn(
                     "a window of a site that is not configured closed and was not judged: site={} window={}",
@@ -138,7 +141,8 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         if (model != null) {
             forward(model, Json.bytes(SiteWindow.of(judgement.report())), record.timestamp(), standings);
         }
-        BlockRows asked = ask(window, before, judgement, judge, record.timestamp());
+        propose(window, judgement, judge, record.timestamp());
+        BlockRows asked = ask(measured.view(), before, judgement, judge, record.timestamp());
         WindowBehaviour behaviour = measured.view().behaviour();
         if (behaviour != null) {
             listener.onDownstream(window.site(), behaviour.nanoseconds());
@@ -243,7 +247,8 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
 
     /** Sends what a refit is made of, and returns the rows that ask for one; null where none is asked for. */
     private @Nullable BlockRows ask(
-            ClosedWindow window, SiteMemory before, Judgement judgement, SiteJudge judge, long timestampMs) {
+            WindowView view, SiteMemory before, Judgement judgement, SiteJudge judge, long timestampMs) {
+        ClosedWindow window = view.window();
         Ask ask = judgement.ask();
         if (ask == Ask.ROLL_BACK) {
             SwapWatch swap = judgement.memory().swap();
@@ -253,11 +258,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     swap.windows(),
                     swap.worse(),
                     orNaN(judgement.report().inService().reconstructionFvu()),
-                    judgement
-                            .report()
-                            .geometry()
-                            .value(Statistic.RECONSTRUCTION_FVU_TRAINED)
-                            .orElse(Double.NaN),
+                    fvuBefore(view),
                     klActive(judgement.report().section(Sections.DOWNSTREAM)),
                     judgement.report().geometry().value(Statistic.KL).orElse(Double.NaN));
             forward(judge.id().group(), request.encode(), timestampMs, requests);
@@ -275,6 +276,31 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     judge.id().target(), window.moment().rows(), window.sample().capacity(), parts.size());
         }
         return null;
+    }
+
+    /** Asks to propose the candidate that has reconstructed better; with every such window, until it is answered. */
+    private void propose(ClosedWindow window, Judgement judgement, SiteJudge judge, long timestampMs) {
+        CandidateReport candidate = judgement.report().section(Sections.CANDIDATE);
+        if (judgement.proposes() && candidate != null) {
+            AdaptationMessage request = new AdaptationMessage.Propose(
+                    window.endMs(),
+                    candidate.explainerSha256(),
+                    candidate.windows(),
+                    candidate.windowsBetter(),
+                    orNaN(candidate.fvuInService()),
+                    orNaN(candidate.fvu()));
+            forward(judge.id().group(), request.encode(), timestampMs, requests);
+        }
+    }
+
+    /** Returns the FVU of what a rollback brings back: the trained decoder, or the explainer before a candidate. */
+    private static double fvuBefore(WindowView view) {
+        ExplainerTrial trial = view.trial();
+        return view.adapted() == null && trial != null
+                ? trial.shadow().fvu()
+                : view.geometry()
+                        .value(Statistic.RECONSTRUCTION_FVU_TRAINED)
+                        .orElse(Double.NaN);
     }
 
     private void sendRequests(ClosedWindow window, long timestampMs) {

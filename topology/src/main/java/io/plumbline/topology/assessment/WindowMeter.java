@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.ExplainerTrial;
 import io.plumbline.adaptation.PairedErrors;
 import io.plumbline.baseline.DriftJudge;
 import io.plumbline.baseline.EncodedErrors;
@@ -37,6 +38,7 @@ final class WindowMeter {
 
     private final WatchedSite site;
     private final @Nullable BehaviourProbe probe;
+    private final @Nullable BehaviourProbe shadowProbe;
     private final DriftJudge judge;
     private final String trainedSha256;
     private final EncodedRowsRule encodedRows;
@@ -49,11 +51,17 @@ final class WindowMeter {
 
     /**
      * @param probe runs the rest of the model; null where the site names none
+     * @param shadowProbe runs it behind the explainer that is measured beside the site's; null: none
      * @param judge tells which windows look drifted
      */
-    WindowMeter(WatchedSite site, @Nullable BehaviourProbe probe, DriftJudge judge) {
+    WindowMeter(
+            WatchedSite site,
+            @Nullable BehaviourProbe probe,
+            @Nullable BehaviourProbe shadowProbe,
+            DriftJudge judge) {
         this.site = site;
         this.probe = probe;
+        this.shadowProbe = shadowProbe;
         this.judge = judge;
         this.trainedSha256 = site.explainer().decoder().sha256();
         this.encodedRows = new EncodedRowsRule(site.baseline(), site.settings());
@@ -87,7 +95,7 @@ final class WindowMeter {
         ActiveSubspace subspace = site.geometry().activeSubspace(moment);
         WindowRequests requests =
                 WindowRequests.of(site.baseline().requests(), window.requestTotals(), errors.requests());
-        WindowBehaviour behaviour = behaviour(window, adapted);
+        WindowBehaviour behaviour = behaviour(probe, window, adapted);
         Double trained = joint == null ? errors.fvu() : finite(joint.fvu());
         GapAssessment geometry = geometry(window, moment, joint, subspace, requests, errors, behaviour);
         WindowView view = new WindowView(
@@ -98,10 +106,13 @@ final class WindowMeter {
                 subspace,
                 new EncodedSample(explainer, window.sample().rows(), head, ofTrained),
                 behaviour,
+                trial(rows, head, ofActive),
+                behaviour(shadowProbe, window, null),
                 likelyDrifted || judge.readings(geometry).stream().anyMatch(WindowMeter::isAbove));
         List<Measures.Measured<?>> sections = measures.of(view);
         return new Measurement(
                 view,
+                trainedSha256,
                 active == null ? 0 : active.version(),
                 active == null ? trained : fvu(Reconstruction.between(told.of(ofActive), told.targets())),
                 activeGap(view),
@@ -110,6 +121,15 @@ final class WindowMeter {
                         : null,
                 sections,
                 System.nanoTime() - begin);
+    }
+
+    private @Nullable ExplainerTrial trial(List<SampledRow> rows, SampleRows head, Matrix ofActive) {
+        WatchedSite.Shadow shadow = site.shadow();
+        if (shadow == null || head.rows() == 0) {
+            return null;
+        }
+        SampleRows encoded = SampleRows.of(shadow.explainer().encoder(), rows, head.targets().columns());
+        return ExplainerTrial.of(head, ofActive, encoded, shadow.explainer());
     }
 
     private GapAssessment geometry(
@@ -138,7 +158,8 @@ final class WindowMeter {
     }
 
     /** Returns what the rest of the model does; null where the site names none. */
-    private @Nullable WindowBehaviour behaviour(ClosedWindow window, ActiveDecoders.@Nullable Active adapted) {
+    private static @Nullable WindowBehaviour behaviour(
+            @Nullable BehaviourProbe probe, ClosedWindow window, ActiveDecoders.@Nullable Active adapted) {
         WholeRequests whole = window.whole();
         return probe == null || whole == null
                 ? null

@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.adaptation.ExplainerTrial;
 import io.plumbline.baseline.WindowRequests;
 import io.plumbline.causal.WindowBehaviour;
 import io.plumbline.geometry.ActiveSubspace;
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param requests scores of its requests
  * @param sample its sampled rows, as far as they are encoded
  * @param behaviour what the rest of the model did with its requests; null where the site names none
+ * @param trial the explainer in no service beside the one of the site; null where there is none, or no row to compare
+ *     them on
+ * @param shadowBehaviour what the rest of the model did with that one's reconstructions; null where it was not asked
  * @param suspect whether it looks drifted, so that the sections that describe a drift are worth their time
  */
 record WindowView(
@@ -25,4 +29,6 @@ record WindowView(
         ActiveSubspace subspace,
         EncodedSample sample,
         @Nullable WindowBehaviour behaviour,
+        @Nullable ExplainerTrial trial,
+        @Nullable WindowBehaviour shadowBehaviour,
         boolean suspect) {}

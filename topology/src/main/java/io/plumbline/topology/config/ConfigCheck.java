@@ -41,6 +41,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Holds a configuration against the files it names. Reads every explainer and baseline: seconds for large ones. */
@@ -57,7 +58,15 @@ public final class ConfigCheck {
             SiteSettings settings,
             @Nullable Explainer explainer,
             @Nullable Baseline baseline,
-            List<String> problems) {
+            List<String> problems,
+            @Nullable Candidate candidate) {
+
+        /**
+         * The explainer that may take the place of the site's.
+         *
+         * @param baseline its own; null: it is measured and never proposed
+         */
+        record Candidate(Explainer explainer, @Nullable Baseline baseline) {}
 
         /**
          * The speed of one core in GFLOP/s: what the vector kernel reaches with 16,384 features and more. The plain
@@ -90,6 +99,26 @@ public final class ConfigCheck {
                 addSequential(lines, known.requests(), alarms.sequential());
             }
             return lines;
+        }
+
+        /** Returns what is done with the explainer that may take the place of the site's; empty where none is named. */
+        public Optional<String> shadow() {
+            SiteSettings.Candidate named = settings.explained().candidate();
+            if (candidate == null || named == null) {
+                return Optional.empty();
+            }
+            String what = "candidate %s (%s, %d features) is measured in every window"
+                    .formatted(
+                            named.explainer(),
+                            candidate.explainer().architecture(),
+                            candidate.explainer().features());
+            return Optional.of(
+                    candidate.baseline() == null
+                            ? what + " and never proposed: it has no baseline to be judged by once it serves"
+                            : settings.refits().adapts()
+                                    ? "%s and proposed once it reconstructs better in %d of %d"
+                                            .formatted(what, named.better().needed(), named.better().memory())
+                                    : what + " and never proposed, since the site only observes");
         }
 
         /** Returns the signs that explainer and baseline do not go with each other, which stop nothing. */
@@ -258,7 +287,23 @@ public final class ConfigCheck {
                 throw new IllegalStateException(
                         "site %s cannot be watched: %s".formatted(settings.site(), String.join("; ", problems)));
             }
-            return WatchedSite.of(settings, explainer, baseline);
+            WatchedSite site = WatchedSite.of(settings, explainer, baseline);
+            return candidate == null ? site : site.beside(candidate.explainer(), candidate.baseline());
+        }
+
+        /** Returns this site with another baseline. */
+        Site with(Baseline judged) {
+            return new Site(settings, explainer, judged, problems, candidate);
+        }
+
+        /** Returns this site with one more problem. */
+        Site and(String problem) {
+            return new Site(
+                    settings,
+                    explainer,
+                    baseline,
+                    Stream.concat(problems.stream(), Stream.of(problem)).toList(),
+                    candidate);
         }
     }
 
@@ -296,11 +341,7 @@ public final class ConfigCheck {
                             .toList(),
                     dtype);
             if (refusal != null) {
-                List<String> problems = new ArrayList<>(first.problems());
-                problems.add(refusal);
-                checked.set(
-                        checked.indexOf(first),
-                        new Site(first.settings(), first.explainer(), first.baseline(), problems));
+                checked.set(checked.indexOf(first), first.and(refusal));
             }
         });
         return checked;
@@ -337,7 +378,10 @@ public final class ConfigCheck {
         if (explainer != null && baseline != null) {
             checkBelongTogether(settings, explainer, baseline, problems);
         }
-        return new Site(settings, explainer, baseline, problems);
+        Site.Candidate candidate = explainer == null || baseline == null
+                ? null
+                : candidate(settings, explainer, baseline, adaptation, problems);
+        return new Site(settings, explainer, baseline, problems, candidate);
     }
 
     private static @Nullable Explainer explainer(
@@ -354,6 +398,37 @@ public final class ConfigCheck {
             return explainers.of(settings);
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("explainer: " + broken.getMessage());
+            return null;
+        }
+    }
+
+    private static Site.@Nullable Candidate candidate(
+            SiteSettings settings,
+            Explainer explainer,
+            Baseline baseline,
+            @Nullable AdaptationSettings adaptation,
+            List<String> problems) {
+        SiteSettings.Candidate named = settings.explained().candidate();
+        if (named == null) {
+            return null;
+        }
+        try {
+            Explainer other = named.read();
+            Baseline made = named.readBaseline();
+            String refusal = WatchedSite.otherCandidate(settings, explainer, baseline, other, made);
+            if (refusal != null) {
+                problems.add("candidate: " + refusal);
+                return null;
+            }
+            List<String> own = new ArrayList<>();
+            if (adaptation != null) {
+                checkSize(adaptation, other.decoder(), own);
+            }
+            FeatureNames.read(named.features(), other);
+            own.forEach(problem -> problems.add("candidate: " + problem));
+            return new Site.Candidate(other, made);
+        } catch (IOException | IllegalArgumentException broken) {
+            problems.add("candidate: " + broken.getMessage());
             return null;
         }
     }

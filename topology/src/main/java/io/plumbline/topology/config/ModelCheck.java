@@ -66,15 +66,9 @@ public final class ModelCheck {
                 continue;
             }
             try {
-                judged.add(new Site(
-                        site.settings(),
-                        site.explainer(),
-                        WatchedSite.judgedAsOne(site.settings(), read, baselines),
-                        site.problems()));
+                judged.add(site.with(WatchedSite.judgedAsOne(site.settings(), read, baselines)));
             } catch (IllegalArgumentException refused) {
-                List<String> problems = new ArrayList<>(site.problems());
-                problems.add("baseline: " + refused.getMessage());
-                judged.add(new Site(site.settings(), site.explainer(), site.baseline(), problems));
+                judged.add(site.and("baseline: " + refused.getMessage()));
             }
         }
         return judged;

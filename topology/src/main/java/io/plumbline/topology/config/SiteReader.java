@@ -48,6 +48,7 @@ final class SiteReader {
             List.of("rank", "lambda_preservation", "lambda_geometric", "relative_lambdas", "alpha");
     private static final double DEFAULT_VALIDATION_SHARE = 0.25;
     private static final double LEAST_DISCOVERY_RATE = 1e-6;
+    private static final DriftPolicy DEFAULT_BETTER = new DriftPolicy(3, 5);
     private static final Duration DEFAULT_RUN_LENGTH = Duration.ofDays(90);
     private static final Duration DEFAULT_COOLDOWN = Duration.ofMinutes(10);
 
@@ -150,6 +151,7 @@ final class SiteReader {
             node.problem(
                     "watch", "expected an explainer beside it: where records bring reconstructions nothing is watched");
         }
+        SiteSettings.Candidate candidate = candidate(node, given, model);
         Duration cooldown = node.duration("cooldown", DEFAULT_COOLDOWN);
         if (problems.size() > before) {
             return null;
@@ -161,7 +163,8 @@ final class SiteReader {
                 rank,
                 mask,
                 hiddenStates,
-                encodedRows);
+                encodedRows,
+                candidate);
         SiteSettings.Alarms alarms = new SiteSettings.Alarms(
                 triggers,
                 threshold,
@@ -182,6 +185,44 @@ final class SiteReader {
                 features,
                 downstream,
                 watch);
+    }
+
+    private SiteSettings.@Nullable Candidate candidate(
+            ConfigNode site, boolean given, ModelsReader.@Nullable Read model) {
+        List<ConfigNode> nodes = site.mappings("candidate", "explainer");
+        if (nodes.isEmpty()) {
+            return null;
+        }
+        String alone = nodes.size() > 1
+                ? "expected one explainer"
+                : given
+                        ? "expected an explainer beside it: where records bring reconstructions none can take its place"
+                        : site.has("targets")
+                                ? "expected a site with one target: decoders of several are swapped together"
+                                : model != null
+                                        ? "expected a site of no model: clean windows of its other sites are judged "
+                                                + "with those of this explainer"
+                                        : null;
+        if (alone != null) {
+            site.problem("candidate", alone);
+        }
+        ConfigNode node = site.isMapping("candidate") ? site.child("candidate") : nodes.get(0);
+        String explainer = node.required("explainer", "", "the folder of the explainer that may take the site's place");
+        ExplainerOptions options = node.has("explainer_options")
+                ? explainerOptions(node.child("explainer_options"))
+                : ExplainerOptions.NONE;
+        String baseline = node.textOrNull("baseline");
+        FeatureSettings features = features(node.child("features"));
+        DriftPolicy better = node.parsed("better", DEFAULT_BETTER, AlarmText::debounce);
+        node.refuseUnknownKeys();
+        return explainer == null || explainer.isEmpty()
+                ? null
+                : new SiteSettings.Candidate(
+                        reader.path(node, "explainer", explainer),
+                        options,
+                        baseline == null ? null : reader.path(node, "baseline", baseline),
+                        features,
+                        better);
     }
 
     private @Nullable DownstreamSettings downstream(

@@ -1,5 +1,6 @@
 package io.plumbline.topology.console;
 
+import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.broker.Grant;
 import io.plumbline.topology.config.MonitorConfig;
@@ -21,19 +22,17 @@ record Commands(
 
     static Commands of(MonitorConfig config, SiteHistory site) {
         boolean adapts = config.adaptations().containsKey(site.site());
-        boolean pinned = site.swaps() != null && site.swaps().pinned();
-        boolean adapted = site.swaps() != null && site.swaps().adapted();
-        Long waiting = site.swaps() == null || site.swaps().waiting() == null
-                ? null
-                : Long.valueOf(site.swaps().waiting().number());
+        SwapState state = site.swaps() == null ? SwapState.INITIAL : site.swaps();
+        SwapState.Waiting waiting = state.forApproval();
+        boolean pinned = state.pinned();
         return new Commands(
-                waiting == null ? null : order(config, "approve", site.site()) + " --candidate " + waiting,
-                waiting == null
+                waiting == null ? null : order(config, "approve", site.site()) + " --candidate " + waiting.number(),
+                state.waiting() == null
                         ? null
                         : order(config, "fetch", site.site()) + " --candidate --explainer FOLDER"
                                 + targets(config, site.site())
                                 + " --out looked-at",
-                adapted && !pinned ? order(config, "rollback", site.site()) : null,
+                state.canGoBack() && !pinned ? order(config, "rollback", site.site()) : null,
                 adapts && !pinned ? order(config, "pin", site.site()) : null,
                 pinned ? order(config, "unpin", site.site()) : null,
                 config.kafka().containsKey("security.protocol")

@@ -79,9 +79,9 @@ final class ConsoleApi {
                 settings == null ? 0 : settings.explained().rank(),
                 swapped.swaps() != null && swapped.swaps().pinned(),
                 versionInService(swapped, newest),
-                swapped.swaps() == null || swapped.swaps().waiting() == null
+                swapped.swaps() == null || swapped.swaps().forApproval() == null
                         ? null
-                        : Long.valueOf(swapped.swaps().waiting().number()),
+                        : Long.valueOf(swapped.swaps().forApproval().number()),
                 newest,
                 newest == null ? null : since(windows, newest.judged().verdict()),
                 windows.size(),

@@ -7,8 +7,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -157,7 +159,7 @@ final class DecoderAssembler implements AutoCloseable {
             if (reason != null || closing == null) {
                 return new Step.Refused(site, version, String.valueOf(reason));
             }
-            Step complete = new Step.Complete(closing.decode(reader, manifest, subscription.parent(site)));
+            Step complete = new Step.Complete(closing.decode(reader, manifest, parent(site, manifest)));
             served.put(site, manifest);
             torn.remove(site);
             return complete;
@@ -174,10 +176,12 @@ final class DecoderAssembler implements AutoCloseable {
 
     private @Nullable String refusal(String site, DecoderManifest manifest, @Nullable PendingVersion open)
             throws IOException {
-        Parent parent = subscription.parent(site);
-        if (parent != null && !manifest.parentSha256().equals(parent.sha256())) {
+        List<Parent> held = subscription.parents(site);
+        if (held != null && parent(site, manifest) == null) {
             return "it was made from the trained decoder %s, the explainer held here has %s"
-                    .formatted(manifest.parentSha256(), parent.sha256());
+                    .formatted(
+                            manifest.parentSha256(),
+                            held.stream().map(Parent::sha256).collect(Collectors.joining(" or ")));
         }
         if (manifest.bytes() > subscription.largestArtefact(site)) {
             return "it has %d bytes, at most %d are taken for this site"
@@ -192,6 +196,17 @@ final class DecoderAssembler implements AutoCloseable {
         return sha256.equals(manifest.sha256())
                 ? null
                 : "its bytes have sha256 %s, its manifest says %s".formatted(sha256, manifest.sha256());
+    }
+
+    /** Returns the trained decoder that a version was made from; null where it is not held, or parents are unchecked. */
+    private @Nullable Parent parent(String site, DecoderManifest manifest) {
+        List<Parent> held = subscription.parents(site);
+        return held == null
+                ? null
+                : held.stream()
+                        .filter(parent -> parent.sha256().equals(manifest.parentSha256()))
+                        .findFirst()
+                        .orElse(null);
     }
 
     private long servedVersion(String site) {

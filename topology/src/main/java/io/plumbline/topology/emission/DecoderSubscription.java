@@ -3,7 +3,10 @@ package io.plumbline.topology.emission;
 import io.plumbline.explainer.Decoder;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,13 +20,14 @@ import org.jspecify.annotations.Nullable;
  * no floats. Where the trained decoders are known, only their own shapes pass; where they are not, an artefact of n
  * bytes can hold n/2 weights.
  *
- * @param parents the trained decoders held, by site; other sites are ignored. Null: every site, parent unchecked
+ * @param parents the trained decoders held, by site: several where a candidate may take the place of an explainer;
+ *     other sites are ignored. Null: every site, parent unchecked
  * @param largestArtefact bytes above which a version is refused
  * @param mostSpooled bytes of all unfinished versions together
  * @param spoolFolder where they wait; a folder on a disk, since one in memory would not spare any
  */
 public record DecoderSubscription(
-        @Nullable Map<String, Parent> parents, long largestArtefact, long mostSpooled, Path spoolFolder) {
+        @Nullable Map<String, List<Parent>> parents, long largestArtefact, long mostSpooled, Path spoolFolder) {
 
     /** The most bytes of all unfinished versions together, unless told otherwise. */
     public static final long DEFAULT_MOST_SPOOLED = 8L << 30;
@@ -70,15 +74,28 @@ public record DecoderSubscription(
      * unread.
      */
     public static DecoderSubscription of(Map<String, Decoder> trained) {
-        Map<String, Parent> parents = new HashMap<>();
-        trained.forEach((site, decoder) -> parents.put(site, Parent.of(decoder)));
+        Map<String, List<Parent>> parents = new HashMap<>();
+        trained.forEach((site, decoder) -> parents.put(site, List.of(Parent.of(decoder))));
         return standard(parents);
+    }
+
+    /**
+     * Returns this subscription with another trained decoder of a site: that of a candidate explainer, which may take
+     * the place of the site's own. The manifest of what is handed out names the one it belongs to
+     * ({@link DecoderManifest#parentSha256}).
+     */
+    public DecoderSubscription or(String site, Decoder trained) {
+        Map<String, List<Parent>> more = new HashMap<>(Objects.requireNonNull(parents, "every site is followed"));
+        more.merge(
+                site, List.of(Parent.of(trained)), (held, added) -> Stream.concat(held.stream(), added.stream())
+                        .toList());
+        return new DecoderSubscription(more, largestArtefact, mostSpooled, spoolFolder);
     }
 
     /** Makes a subscription where only the SHA-256 of the trained decoders is at hand. */
     public static DecoderSubscription ofParents(Map<String, String> sha256) {
-        Map<String, Parent> parents = new HashMap<>();
-        sha256.forEach((site, hash) -> parents.put(site, new Parent(hash, 0, 0)));
+        Map<String, List<Parent>> parents = new HashMap<>();
+        sha256.forEach((site, hash) -> parents.put(site, List.of(new Parent(hash, 0, 0))));
         return standard(parents);
     }
 
@@ -89,12 +106,17 @@ public record DecoderSubscription(
         return of(Map.of(DecoderKey.candidatesOf(site), trained));
     }
 
+    /** Returns this subscription with candidates of a site that were made from another trained decoder. */
+    public DecoderSubscription orCandidates(String site, Decoder trained) {
+        return or(DecoderKey.candidatesOf(site), trained);
+    }
+
     /** Subscribes to every site, parent unchecked: to list what is there. */
     public static DecoderSubscription everything() {
         return standard(null);
     }
 
-    private static DecoderSubscription standard(@Nullable Map<String, Parent> parents) {
+    private static DecoderSubscription standard(@Nullable Map<String, List<Parent>> parents) {
         return new DecoderSubscription(
                 parents,
                 DecoderManifest.LARGEST_ARTEFACT,
@@ -121,13 +143,18 @@ public record DecoderSubscription(
         return parents == null || parents.containsKey(site);
     }
 
+    /** Returns the trained decoders that are held of a site; null: parents are not checked. */
     @Nullable
-    Parent parent(String site) {
+    List<Parent> parents(String site) {
         return parents == null ? null : parents.get(site);
     }
 
     long largestArtefact(String site) {
-        Parent parent = parent(site);
-        return parent == null ? largestArtefact : Math.min(largestArtefact, parent.largestArtefact());
+        List<Parent> held = parents(site);
+        return held == null
+                ? largestArtefact
+                : Math.min(
+                        largestArtefact,
+                        held.stream().mapToLong(Parent::largestArtefact).max().orElse(0));
     }
 }

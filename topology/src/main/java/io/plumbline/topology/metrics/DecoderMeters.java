@@ -63,7 +63,7 @@ public final class DecoderMeters implements DecoderListener {
 
     @Override
     public void onSwapState(String site, SwapState state) {
-        SwapState.Waiting waiting = state.waiting();
+        SwapState.Waiting waiting = state.forApproval();
         siteSwaps.told(site, state.pinned(), waiting == null ? 0 : waiting.number());
     }
 

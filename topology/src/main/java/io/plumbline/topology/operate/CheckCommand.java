@@ -145,6 +145,9 @@ final class CheckCommand implements Callable<Integer> {
             for (String size : site.calibration()) {
                 out.println("%s: %s".formatted(site.settings().site(), size));
             }
+            site.shadow()
+                    .ifPresent(line ->
+                            out.println("%s: %s".formatted(site.settings().site(), line)));
             site.encoder()
                     .ifPresent(cost ->
                             out.println("%s: %s".formatted(site.settings().site(), cost)));

@@ -67,6 +67,19 @@ final class DecodersListCommand implements Callable<Integer> {
                 String waits = (now.isBefore(expires) ? "waits until " : "expired ") + expires;
                 print(out, site, candidate, waits, now);
             }
+            SwapState.Waiting explainer = state.explainer();
+            if (explainer != null) {
+                String waits = now.toEpochMilli() < explainer.expiresMs() ? "waits until " : "expired ";
+                out.printf(
+                        ROW,
+                        site,
+                        explainer.number(),
+                        "explainer",
+                        waits + Instant.ofEpochMilli(explainer.expiresMs()),
+                        age(Long.toString(explainer.windowEndMs()), now),
+                        "-",
+                        "-");
+            }
         }
         out.flush();
         return ExitCodes.FINE;

@@ -90,6 +90,13 @@ public final class Sections {
             Shown.NEWEST,
             WatchedReport.SAMPLES);
 
+    public static final SectionKind<CandidateReport> CANDIDATE = kind(
+            "candidate",
+            "how [another explainer](#candidate) does beside the one in service; null where the site names none",
+            new TypeReference<>() {},
+            Shown.NEWEST,
+            CandidateReport.SAMPLES);
+
     public static final SectionKind<Map<Integer, FeatureName>> FEATURE_NAMES = kind(
             "feature_names",
             "`label` and `link` of the features that the report lists, by index; only of those that have one",

@@ -56,6 +56,10 @@ final class BehaviourProbes implements AutoCloseable {
                 DownstreamSettings downstream = site.settings().downstream();
                 if (downstream != null) {
                     probes.bySite.put(name, probes.open(name, site, downstream));
+                    WatchedSite candidate = site.candidate();
+                    if (candidate != null) {
+                        probes.bySite.put(candidate.probe(), probes.open(name, candidate, downstream));
+                    }
                 }
             });
             return probes;
@@ -120,7 +124,7 @@ final class BehaviourProbes implements AutoCloseable {
         return jar.toUri().toURL();
     }
 
-    /** Returns them by site. */
+    /** Returns them by {@link WatchedSite#probe}. */
     Map<String, BehaviourProbe> bySite() {
         return Map.copyOf(bySite);
     }

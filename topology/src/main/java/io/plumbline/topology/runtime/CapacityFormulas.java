@@ -1,6 +1,5 @@
 package io.plumbline.topology.runtime;
 
-import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.records.MomentTile;
 import io.plumbline.requests.RequestTotals;
@@ -101,12 +100,11 @@ final class CapacityFormulas {
             waiting += waitingRows(site) + site.waitingRequests();
             stored += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
             whole += site.whole();
-            explainers += decoder(site) + (site.id().isBlock() ? 0 : site.encoder(region));
-            geometry += moment(site)
-                    + 5 * region.array(site.squared())
-                    + 3 * region.array((double) site.shape().targetWidth() * site.rank())
-                    + 2 * region.array((double) site.shape().targetWidth() * site.requestComponents());
-            decoders += site.adapts() ? decoder(site) : 0;
+            explainers += site.decoder(region)
+                    + (site.id().isBlock() ? 0 : site.encoder(region))
+                    + site.candidate(region);
+            geometry += (site.candidate() == null ? 1 : 2) * geometry(site);
+            decoders += site.adapts() ? site.decoder(region) : 0;
         }
         SharedTargets shared = new SharedTargets(sites, region);
         List<Part> held = new ArrayList<>();
@@ -147,9 +145,11 @@ final class CapacityFormulas {
         return (double) site.shape().encoderWeights();
     }
 
-    private double decoder(SiteSizes site) {
-        ExplainerShape shape = site.shape();
-        return region.array((double) shape.features() * shape.targetWidth(), shape.decoderWeightBytes());
+    private double geometry(SiteSizes site) {
+        return moment(site)
+                + 5 * region.array(site.squared())
+                + 3 * region.array((double) site.shape().targetWidth() * site.rank())
+                + 2 * region.array((double) site.shape().targetWidth() * site.requestComponents());
     }
 
     /** Returns what comes and goes, the most of each and never two together. */
@@ -158,7 +158,7 @@ final class CapacityFormulas {
         double reading = 0;
         for (SiteSizes site : sites) {
             assessment = Math.max(assessment, ASSESSMENT * site.squared() + 2 * moment(site));
-            reading = Math.max(reading, region.array(encoderWeights(site)) - decoder(site));
+            reading = Math.max(reading, region.array(encoderWeights(site)) - site.decoder(region));
         }
         return List.of(
                 part("one window's assessment per stream thread", threads * assessment),

@@ -39,7 +39,7 @@ final class DecodersInService {
     synchronized void measured(String site, long version, Subspace subspace) {
         Active newest = active.get(site);
         if (newest != null && newest.version() == version) {
-            take(Map.of(site, new Active(newest.decoder(), version, subspace)));
+            take(Map.of(site, new Active(newest.decoder(), version, subspace, newest.explainerSha256())));
         }
     }
 

@@ -44,6 +44,7 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
     private final DecodersInService active = new DecodersInService();
     private final Map<String, SwapState> told = new ConcurrentHashMap<>();
     private final Map<String, Decoder> trained = new HashMap<>();
+    private final Map<String, Decoder> ofCandidates = new HashMap<>();
     private final Map<String, WatchedSite> sites;
 
     /** The blocks of each site, whose decoders are published as one. */
@@ -86,11 +87,25 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
         this.topic = topic;
         targets = WatchedTargets.of(sites);
         targets.forEach((site, blocks) -> trained.put(site, blocks.trained()));
+        sites.forEach((site, watched) -> {
+            WatchedSite candidate = watched.candidate();
+            if (candidate != null) {
+                ofCandidates.put(site, candidate.explainer().decoder());
+            }
+        });
         subscriber = DecoderSubscriber.start(
                 kafka,
                 topic,
-                DecoderSubscription.of(trained),
+                held(DecoderSubscription.of(trained), ofCandidates),
                 Listeners.both(DecoderListener.class, new Follower(), listener));
+    }
+
+    private static DecoderSubscription held(DecoderSubscription subscription, Map<String, Decoder> others) {
+        DecoderSubscription all = subscription;
+        for (Map.Entry<String, Decoder> other : others.entrySet()) {
+            all = all.or(other.getKey(), other.getValue());
+        }
+        return all;
     }
 
     /** Takes what the subscriber finds into service. */
@@ -100,12 +115,15 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
         public void onDecoder(PublishedDecoder published) {
             WatchedTargets site = Objects.requireNonNull(targets.get(published.site()), published.site());
             Map<String, Active> together = new HashMap<>();
-            together.put(published.site(), new Active(published.decoder(), published.version()));
-            List<Decoder> decoders = site.joint().split(published.decoder());
+            String parent = published.manifest().parentSha256();
+            together.put(published.site(), new Active(published.decoder(), published.version(), null, parent));
+            List<Decoder> decoders = site.blocks().size() == 1
+                    ? List.of(published.decoder())
+                    : site.joint().split(published.decoder());
             for (int i = 0; i < decoders.size(); i++) {
                 String block = site.blocks().get(i).site();
                 unmeasured.put(block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype()));
-                together.put(block, new Active(decoders.get(i), published.version()));
+                together.put(block, new Active(decoders.get(i), published.version(), null, parent));
             }
             active.take(together);
             if (caughtUp.getCount() == 0) {
@@ -196,6 +214,8 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
         if (parent == null) {
             throw new IllegalStateException("site %s is not configured here".formatted(site));
         }
+        Decoder other = ofCandidates.get(site);
+        DecoderSubscription candidates = DecoderSubscription.ofCandidates(site, parent);
         AtomicReference<@Nullable PublishedDecoder> found = new AtomicReference<>();
         AtomicReference<@Nullable String> refused = new AtomicReference<>();
         CountDownLatch read = new CountDownLatch(1);
@@ -217,7 +237,11 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
         };
         boolean inTime;
         DecoderSubscriber once =
-                DecoderSubscriber.start(kafka, topic, DecoderSubscription.ofCandidates(site, parent), listener);
+                DecoderSubscriber.start(
+                        kafka,
+                        topic,
+                        other == null ? candidates : candidates.orCandidates(site, other),
+                        listener);
         try {
             inTime = read.await(CANDIDATE_WAIT.toSeconds(), TimeUnit.SECONDS);
         } catch (InterruptedException e) {

@@ -26,6 +26,7 @@ import org.jspecify.annotations.Nullable;
  * @param requestComponents directions along which requests are totalled; 0: they are not
  * @param wholeRequests requests of a window that are kept whole; 0 where no rest of a model is run
  * @param judged whether refits are judged by that
+ * @param candidate the shape of the explainer that may take the place of the site's; null: none
  */
 record SiteSizes(
         SiteId id,
@@ -35,7 +36,8 @@ record SiteSizes(
         int pooledRows,
         int requestComponents,
         int wholeRequests,
-        boolean judged) {
+        boolean judged,
+        @Nullable ExplainerShape candidate) {
 
     /** Rows that a whole request is taken to have; how many it has nobody knows before it comes. */
     static final int ROWS_OF_A_REQUEST = 512;
@@ -78,6 +80,11 @@ record SiteSizes(
                 2 * dimension + (codes ? GivenCodes.WIDTH : 0), 2 * dimension, dimension, codes, dimension, true);
     }
 
+    private static @Nullable ExplainerShape candidate(SiteSettings settings) throws IOException {
+        SiteSettings.Candidate candidate = settings.explained().candidate();
+        return candidate == null ? null : Formats.shape(candidate.explainer(), candidate.options());
+    }
+
     /** Returns the sizes of a site, or nothing where its files cannot be read: {@link ConfigCheck} names those. */
     static Optional<SiteSizes> of(
             SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
@@ -95,7 +102,8 @@ record SiteSizes(
                             adaptation == null ? 0 : adaptation.pooledRows(),
                             requestComponents,
                             downstream == null ? 0 : downstream.requests(),
-                            downstream != null && downstream.gate()))
+                            downstream != null && downstream.gate(),
+                            candidate(settings)))
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException unreadable) {
             return Optional.empty();
@@ -141,7 +149,24 @@ record SiteSizes(
 
     /** Returns the bytes of the encoder's weights in an array of their own. */
     double encoder(HeapRegion region) {
-        return region.array((double) shape.encoderWeights(), shape.encoderWeightBytes());
+        return encoder(shape, region);
+    }
+
+    private static double encoder(ExplainerShape of, HeapRegion region) {
+        return region.array((double) of.encoderWeights(), of.encoderWeightBytes());
+    }
+
+    double decoder(HeapRegion region) {
+        return decoder(shape, region);
+    }
+
+    private static double decoder(ExplainerShape of, HeapRegion region) {
+        return region.array((double) of.features() * of.targetWidth(), of.decoderWeightBytes());
+    }
+
+    /** Returns the bytes of the explainer that is measured beside the site's. */
+    double candidate(HeapRegion region) {
+        return candidate == null ? 0 : encoder(candidate, region) + decoder(candidate, region);
     }
 
     double moment() {

@@ -71,7 +71,12 @@ function hurt(w, { newest }) {
 }
 
 function act(w, decoders) {
-  const candidate = decoders.swaps?.waiting;
+  const explainer = decoders.swaps?.explainer;
+  const candidate = decoders.swaps?.waiting ?? explainer;
+  if (candidate && candidate === explainer) {
+    return [`Look at candidate ${candidate.number}, another explainer, which reconstructs better; its features have other indices. Approve it:`,
+      decoders.commands.approve ? command(decoders.commands.approve) : ""];
+  }
   if (candidate) {
     return [`Look at candidate ${candidate.number}, which passed the gate, and approve it:`, decoders.commands.approve ? command(decoders.commands.approve) : ""];
   }

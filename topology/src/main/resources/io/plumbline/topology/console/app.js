@@ -202,5 +202,6 @@ setInterval(() => {
 }, 5000);
 addEventListener("beforeprint", () => document.querySelectorAll("details").forEach((one) => { one.open = true; }));
 document.body.classList.toggle("record", record !== null);
+document.body.classList.toggle("one", typeof record?.site === "string");
 document.addEventListener("statistic", (event) => say(`Chart of ${words(event.detail)}`));
 start();

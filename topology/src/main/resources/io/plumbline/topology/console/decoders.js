@@ -27,13 +27,13 @@ function inService(answer, version) {
 const short = (hash) => h("code", { title: hash }, hash.slice(0, 12) + "…");
 
 function waiting(answer) {
-  const candidate = answer.swaps?.waiting;
+  const candidate = answer.swaps?.waiting ?? answer.swaps?.explainer;
   if (!candidate) return null;
   const report = answer.adaptations.findLast?.((one) => one.outcome === "proposed" && one.version === candidate.number);
   return h("div", { class: "waiting", role: "group", "aria-label": `Candidate ${candidate.number}` },
     h("p", null, h("b", null, `Candidate ${candidate.number} waits for approval`), ` until ${moment(candidate.expires_ms)}. `, report?.reason ?? ""),
     h("p", { class: "quiet" }, "Puts it into service:"), command(answer.commands.approve),
-    h("p", { class: "quiet" }, "Writes it to a folder, to be looked at first:"), command(answer.commands.look));
+    answer.commands.look && [h("p", { class: "quiet" }, "Writes it to a folder, to be looked at first:"), command(answer.commands.look)]);
 }
 
 function gate(report) {
@@ -67,7 +67,7 @@ function history(reports) {
 
 /** What serves, what waits, what was tried. */
 export function decoders(root, answer, version) {
-  const others = [["Take the adapted decoder out of service:", answer.commands.rollback], ["Keep what is in service:", answer.commands.pin],
+  const others = [["Take it out of service, for what served before:", answer.commands.rollback], ["Keep what is in service:", answer.commands.pin],
     ["Let it swap again:", answer.commands.unpin]].filter(([, text]) => text);
   root.replaceChildren(...[
     h("h2", null, "Decoders"),

@@ -6,14 +6,18 @@ export const siteUrl = (site, what = "") => `/api/sites/${encodeURIComponent(sit
 /** What a file for an incident holds in place of a monitor that answers; null on the page of a monitor. */
 export const record = JSON.parse(document.getElementById("record")?.textContent ?? "null");
 
-const recorded = new Map(Object.entries(record?.answers ?? {}).map(([what, answer]) => [siteUrl(record.site, what), answer]))
+const recorded = new Map(Object.entries(record?.answers ?? {})
+  .flatMap(([site, answers]) => Object.entries(answers).map(([what, answer]) => [siteUrl(site, what), answer])))
   .set("/api/sites", record?.overview);
 
 /** The time that ages count from: in a file, when it was written. */
 export const now = () => record?.written_ms ?? Date.now();
 
 export async function get(path) {
-  if (record) return recorded.get(path);
+  if (record) {
+    if (recorded.has(path)) return recorded.get(path);
+    throw new Error("this file has the pages of the sites that were above their thresholds, and this one was not");
+  }
   const answer = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
   if (!answer.ok) {
     const text = await answer.text();

@@ -15,6 +15,7 @@ import io.plumbline.topology.Repository;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.report.BlockStanding;
 import io.plumbline.topology.report.Breakdown;
+import io.plumbline.topology.report.CandidateReport;
 import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.DriftCause;
@@ -57,6 +58,7 @@ class JsonReferenceTest {
             WatchedReport.Hurt.class,
             WatchedReport.OfFeature.class,
             WatchedReport.OfProbe.class,
+            CandidateReport.class,
             TargetsReport.class,
             BlockStanding.class,
             ModelReport.class,

@@ -288,7 +288,7 @@ class SiteJudgeTest extends JudgedWindows {
         WindowReport soon = judge.judge(drifted(), SiteMemory.initial(), new ActiveDecoders.Active(adapted, 7))
                 .report();
         assertNull(soon.inService().activeFaithfulnessGap(), "not computed yet");
-        ActiveDecoders.Active measured = new ActiveDecoders.Active(adapted, 7, DictionarySpace.of(adapted, 4));
+        ActiveDecoders.Active measured = new ActiveDecoders.Active(adapted, 7, DictionarySpace.of(adapted, 4), null);
         WindowReport after =
                 judge.judge(drifted(), SiteMemory.initial(), measured).report();
         double gap = Objects.requireNonNull(after.inService().activeFaithfulnessGap());

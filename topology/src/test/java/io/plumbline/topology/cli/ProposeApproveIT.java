@@ -13,6 +13,7 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -107,6 +108,69 @@ class ProposeApproveIT {
                 send(WatchedFolder::quiet, WatchedFolder::quiet);
                 BrokerClient.awaitThat(() -> followed.size() == 2, () -> "followed " + followed);
                 assertEquals(DecoderKind.TRAINED, followed.get(1).manifest().kind());
+                assertEquals(trained.sha256(), followed.get(1).decoder().sha256());
+            }
+        }
+    }
+
+    @Test
+    @SuppressWarnings("try") // monitor, adapter and subscribers are held open, not used
+    void anotherExplainerServesWhoeverHoldsItUntilItIsRolledBack() throws Exception {
+        try (EmbeddedBroker server = EmbeddedBroker.start(folder.resolve("broker"))) {
+            broker = server.bootstrapServers();
+            client = new BrokerClient(broker);
+            client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
+            MonitorConfig config = WatchedFolder.createWithCandidate(
+                    folder, broker, "mode: propose, rollback: off, minimum_improvement: 0.99");
+            String checked = Shell.run("check", "--config", folder.resolve(WatchedFolder.FILE))
+                    .out();
+            assertTrue(
+                    checked.contains("is measured in every window and proposed once it reconstructs better"), checked);
+            Decoder trained = Formats.read(folder.resolve("explainer")).decoder();
+            Decoder other = Formats.read(folder.resolve("candidate")).decoder();
+            DecoderSubscription old = DecoderSubscription.of(Map.of(SITE, trained));
+            List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
+            List<String> refused = new CopyOnWriteArrayList<>();
+            DecoderListener ofOld = new DecoderListener() {
+                @Override
+                public void onDecoder(PublishedDecoder decoder) {
+                    refused.add("took version " + decoder.version());
+                }
+
+                @Override
+                public void onRefused(String site, long version, String reason) {
+                    refused.add(reason);
+                }
+            };
+            String topic = config.topics().decoders();
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
+                    DecoderSubscriber holder =
+                            DecoderSubscriber.start(client.properties(), topic, old.or(SITE, other), followed::add);
+                    DecoderSubscriber without = DecoderSubscriber.start(client.properties(), topic, old, ofOld)) {
+                send(WatchedFolder::drifted, WatchedFolder::drifted, WatchedFolder::drifted);
+                awaitReport(Outcome.PROPOSED);
+                String listed = order(0, "list").out();
+                assertTrue(listed.matches("(?s).*layer\\.a +1 +explainer +waits until.*"), listed);
+                Shell approved = order(0, "approve", "--site", SITE, "--candidate", 1, "--by", "ada");
+                assertTrue(
+                        approved.out().contains("the candidate explainer is in service as version 1, approved by ada"),
+                        approved.out());
+                BrokerClient.awaitThat(
+                        () -> followed.size() == 1 && refused.size() == 1, () -> followed + " and " + refused);
+                assertEquals(other.sha256(), followed.get(0).decoder().sha256());
+                assertEquals(other.sha256(), followed.get(0).manifest().parentSha256());
+                assertTrue(refused.get(0).contains("it was made from the trained decoder " + other.sha256()));
+
+                Pages pages = new Pages(runtime.httpAddress());
+                send(WatchedFolder::drifted, WatchedFolder::drifted, WatchedFolder::drifted);
+                BrokerClient.awaitThat(
+                        () -> pages.value("plumbline_fraction_of_variance_unexplained{decoder=\"trained\",site=\"%s\"}"
+                                        .formatted(SITE))
+                                < 0.02,
+                        () -> "judged by the explainer before");
+                Shell back = order(0, "rollback", "--site", SITE, "--by", "ada");
+                assertTrue(back.out().contains("the explainer before it is in service again"), back.out());
+                BrokerClient.awaitThat(() -> followed.size() == 2, () -> "followed " + followed);
                 assertEquals(trained.sha256(), followed.get(1).decoder().sha256());
             }
         }

@@ -32,7 +32,7 @@ class ConfigurationReferenceTest {
             sites:
               a: {explainer: e, baseline: b, rank: 2}
               layer: {explainer: e, baseline: b, rank: 2}
-              named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}}
+              named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}, candidate: {explainer: c}}
             """;
 
     /** A configuration with an unknown key in each section, by section. */
@@ -52,6 +52,7 @@ class ConfigurationReferenceTest {
             Map.entry("A site's coverage", "sites: {a: {coverage: {unknown: 1}}}"),
             Map.entry("A site's hidden_states", "sites: {a: {hidden_states: {unknown: 1}}}"),
             Map.entry("A site's downstream", "sites: {a: {downstream: {unknown: 1}}}"),
+            Map.entry("A site's candidate", "sites: {a: {candidate: {unknown: 1}}}"),
             Map.entry("A site's watch", "sites: {a: {watch: {unknown: 1}}}"),
             Map.entry("A site's features", "sites: {a: {features: {unknown: 1}}}"),
             Map.entry("A site's adaptation", "sites: {a: {adaptation: {unknown: 1}}}"));
@@ -81,6 +82,8 @@ class ConfigurationReferenceTest {
                         case "A site" -> site;
                         case "A site's features" -> site.get("features");
                         case "A site's watch" -> site.get("watch");
+                        case "A site's candidate" ->
+                            effective.get("sites").get("named").get("candidate");
                         case "A site's downstream" ->
                             effective.get("sites").get("named").get("downstream");
                         case "A site's coverage" -> site.path("coverage");

@@ -613,7 +613,9 @@ class ConsolePageIT {
                 new SwapState.Waiting(candidate, ConsoleReports.T0, 0, 4_000_000_000_000L, null),
                 List.of(),
                 null,
-                0);
+                0,
+                null,
+                null);
     }
 
     /** Returns what the browser itself gets there. */

@@ -14,12 +14,32 @@ public final class AssembledDecoders {
     /** Every complete candidate of the site; fails at a record that is refused. */
     public static List<PublishedDecoder> candidates(
             List<TestRecord<byte[], byte[]>> records, String site, Decoder trained) {
-        return of(records, DecoderSubscription.ofCandidates(site, trained));
+        return candidates(records, site, List.of(trained));
+    }
+
+    /** Every complete candidate that was made from one of these; fails at a record that is refused. */
+    public static List<PublishedDecoder> candidates(
+            List<TestRecord<byte[], byte[]>> records, String site, List<Decoder> trained) {
+        DecoderSubscription subscription = DecoderSubscription.ofCandidates(site, trained.get(0));
+        for (Decoder other : trained.subList(1, trained.size())) {
+            subscription = subscription.orCandidates(site, other);
+        }
+        return of(records, subscription);
     }
 
     /** Every complete version; fails at a record that is refused. */
     public static List<PublishedDecoder> of(List<TestRecord<byte[], byte[]>> records, String site, Decoder trained) {
         return of(records, DecoderSubscription.of(Map.of(site, trained)));
+    }
+
+    /** Every complete version that was made from one of these trained decoders; fails at a record that is refused. */
+    public static List<PublishedDecoder> of(
+            List<TestRecord<byte[], byte[]>> records, String site, List<Decoder> trained) {
+        DecoderSubscription subscription = DecoderSubscription.of(Map.of(site, trained.get(0)));
+        for (Decoder other : trained.subList(1, trained.size())) {
+            subscription = subscription.or(site, other);
+        }
+        return of(records, subscription);
     }
 
     private static List<PublishedDecoder> of(

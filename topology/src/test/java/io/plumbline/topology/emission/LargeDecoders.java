@@ -141,7 +141,7 @@ public final class LargeDecoders {
         CountDownLatch left = new CountDownLatch(versions);
         Decoder[] inService = new Decoder[1];
         DecoderSubscription subscription = new DecoderSubscription(
-                Map.of(SITE, new Parent(PARENT, features, width)),
+                Map.of(SITE, List.of(new Parent(PARENT, features, width))),
                 DecoderManifest.LARGEST_ARTEFACT,
                 DecoderSubscription.DEFAULT_MOST_SPOOLED,
                 spoolFolder);

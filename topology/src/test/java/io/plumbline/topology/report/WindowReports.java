@@ -137,6 +137,26 @@ public final class WindowReports {
                                         0.875,
                                         0.75,
                                         0.5))))
+                .with(
+                        Sections.CANDIDATE,
+                        new CandidateReport(
+                                "candidate",
+                                "ab".repeat(32),
+                                CandidateReport.Standing.BETTER,
+                                512,
+                                12,
+                                0.125,
+                                0.25,
+                                0.0625,
+                                null,
+                                32.5,
+                                24.25,
+                                900,
+                                800,
+                                5,
+                                3,
+                                true,
+                                List.of(7)))
                 .with(Sections.FEATURE_NAMES, Map.of(7, new FeatureName("dogs", null)))
                 .with(
                         Sections.DOWNSTREAM,
