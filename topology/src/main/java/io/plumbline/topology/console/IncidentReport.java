@@ -4,20 +4,26 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.models.ModelSettings;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.Function;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Writes one site and period as a file that needs nothing else: the console's page with the answers of {@code /api}
+ * Writes one site, or one model, and period as a file that needs nothing else: the console's page with the answers of {@code /api}
  * inside. A person attaches it to an incident, so that it can still be read when the topic's retention is over.
  *
  * <p><b>One file.</b> The page holds its styles, icon and modules, and an import map names the modules. The answers are
@@ -34,8 +40,17 @@ public final class IncidentReport {
     private static final String ICON = "\"/icon.svg\"";
     private static final String ENTRY = "<script type=\"module\" src=\"/app.js\"></script>";
 
-    /** The element that {@code feed.js} reads; {@code answers} by the part of their path behind the site. */
-    private record Recorded(String site, long writtenMs, JsonNode overview, Map<String, Object> answers) {}
+    /** The most sites of a model whose pages are in its file: the worst, and the first. */
+    private static final int MOST_SITES = 8;
+
+    /**
+     * The element that {@code feed.js} reads.
+     *
+     * @param site whose page is shown first; null: the overview
+     * @param answers by site and the part of their path behind it
+     */
+    private record Recorded(
+            @Nullable String site, long writtenMs, JsonNode overview, Map<String, Map<String, Object>> answers) {}
 
     private IncidentReport() {}
 
@@ -51,16 +66,55 @@ public final class IncidentReport {
                 List.of(site), List.of(), new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE), new Events(1));
         windows.forEach(model::window);
         adaptations.forEach(model::adaptation);
-        return page(recorded(new ConsoleApi(config, model), site));
+        return page(recorded(new ConsoleApi(config, model), site, List.of(site)));
     }
 
-    private static Recorded recorded(ConsoleApi api, String name) {
-        SiteHistory site = Objects.requireNonNull(api.site(name), name);
+    /**
+     * Returns the file of a model: its map, and the pages of the sites that were above their thresholds, those first
+     * that were so in most windows.
+     *
+     * @param reports of the model, in any order
+     * @param windows of its sites, in any order
+     * @param adaptations reports about its sites
+     */
+    public static String html(
+            MonitorConfig config,
+            ModelSettings settings,
+            List<ModelReport> reports,
+            List<WindowReport> windows,
+            List<AdaptationReport> adaptations) {
+        ConsoleModel model = new ConsoleModel(
+                settings.sites(),
+                List.of(settings),
+                new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE),
+                new Events(1));
+        windows.forEach(model::window);
+        adaptations.forEach(model::adaptation);
+        reports.forEach(model::model);
+        Map<String, Long> above = reports.stream()
+                .flatMap(report -> report.sitesAbove().stream())
+                .collect(Collectors.groupingBy(Function.identity(), Collectors.counting()));
+        List<String> worst = settings.sites().stream()
+                .filter(above::containsKey)
+                .sorted(Comparator.comparing(above::get, Comparator.reverseOrder()))
+                .limit(MOST_SITES)
+                .toList();
+        return page(recorded(new ConsoleApi(config, model), null, worst));
+    }
+
+    private static Recorded recorded(ConsoleApi api, @Nullable String first, List<String> sites) {
         ObjectNode overview = (ObjectNode) Json.tree(api.overview(""));
         overview.remove("dead_letters_command");
+        Map<String, Map<String, Object>> answers = new LinkedHashMap<>();
+        sites.forEach(site -> answers.put(site, answers(api, site)));
+        return new Recorded(first, System.currentTimeMillis(), overview, answers);
+    }
+
+    private static Map<String, Object> answers(ConsoleApi api, String name) {
+        SiteHistory site = Objects.requireNonNull(api.site(name), name);
         ObjectNode decoders = (ObjectNode) Json.tree(api.decoders(site));
         decoders.putObject("commands");
-        Map<String, Object> answers = Map.of(
+        return Map.of(
                 "",
                 api.summary(site),
                 "windows",
@@ -69,7 +123,6 @@ public final class IncidentReport {
                 api.reports(site),
                 "decoders",
                 decoders);
-        return new Recorded(name, System.currentTimeMillis(), overview, answers);
     }
 
     private static String page(Recorded recorded) {

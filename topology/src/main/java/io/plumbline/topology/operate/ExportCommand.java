@@ -68,11 +68,17 @@ final class ExportCommand implements Callable<Integer> {
         Period within = period.period();
         List<String> chosen = withTargets(monitor);
         ReportHistory<WindowReport> reports =
-                new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class, targets -> {
-                    if ((chosen.isEmpty() || chosen.contains(targets.site())) && within.holds(targets.windowEndMs())) {
-                        history.add(targets);
-                    }
-                });
+                new ReportHistory<>(
+                        monitor,
+                        monitor.topics().windowReports(),
+                        WindowReport.class,
+                        targets -> {
+                            if ((chosen.isEmpty() || chosen.contains(targets.site()))
+                                    && within.holds(targets.windowEndMs())) {
+                                history.add(targets);
+                            }
+                        },
+                        model -> {});
         long windows = ReportHistory.forEachWindow(reports, within, chosen, openmetrics, history::add);
         AtomicFile.write(openmetrics, channel -> {
             Writer writer = Channels.newWriter(channel, StandardCharsets.UTF_8);

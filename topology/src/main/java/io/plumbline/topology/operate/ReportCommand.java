@@ -5,9 +5,12 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Options;
+import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.IncidentReport;
 import io.plumbline.topology.ingest.SiteId;
+import io.plumbline.topology.models.ModelSettings;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
@@ -16,35 +19,52 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** Runs {@code plumbline report}: what happened at a site, as one file for an incident. */
+/** Runs {@code plumbline report}: what happened at a site or to a model, as one file for an incident. */
 @Command(
         name = "report",
         mixinStandardHelpOptions = true,
         description = {
-            "Writes one HTML file about one site and period: the console's page with its data inside. It needs a"
-                    + " browser but no network, and can be attached to an incident or printed.",
+            "Writes one HTML file about one site, or one model, and period: the console's page with its data inside."
+                    + " It needs a browser but no network, and can be attached to an incident or printed. That of a"
+                    + " model has its map, and the pages of the eight sites that were above their thresholds most"
+                    + " often.",
             ""
         },
         footer = {
             "",
             "Example:",
-            "  plumbline report --config plumbline.yaml --site encoder.layer.2 --from 6h --out incident.html"
+            "  plumbline report --config plumbline.yaml --site encoder.layer.2 --from 6h --out incident.html",
+            "  plumbline report --config plumbline.yaml --model llama --from 6h --out incident.html"
         })
 final class ReportCommand implements Callable<Integer> {
 
     @Option(names = "--config", required = true, paramLabel = "FILE", description = "The monitor's configuration.")
     Path config;
 
-    @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")
-    String site;
+    @ArgGroup(multiplicity = "1")
+    Subject subject = new Subject();
+
+    /** What the file is about. */
+    static final class Subject {
+
+        @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")
+        @Nullable
+        String site;
+
+        @Option(names = "--model", required = true, paramLabel = "MODEL", description = "The model.")
+        @Nullable
+        String model;
+    }
 
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
     Path out;
@@ -59,23 +79,33 @@ final class ReportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--out", out);
+        ModelSettings model = model(monitor);
+        List<String> sites = model == null ? List.of(Objects.requireNonNull(subject.site)) : model.sites();
         Period within = period.period();
         List<WindowReport> windows = new ArrayList<>();
-        ReportHistory<WindowReport> reports =
-                new ReportHistory<>(monitor, monitor.topics().windowReports(), WindowReport.class);
-        ReportHistory.forEachWindow(reports, within, List.of(site), out, windows::add);
+        List<ModelReport> ofModel = new ArrayList<>();
+        ReportHistory<WindowReport> reports = new ReportHistory<>(
+                monitor, monitor.topics().windowReports(), WindowReport.class, targets -> {}, report -> {
+                    if (report.model().equals(subject.model) && within.holds(report.windowEndMs())) {
+                        ofModel.add(report);
+                    }
+                });
+        ReportHistory.forEachWindow(reports, within, sites, out, windows::add);
         List<AdaptationReport> adaptations = new ArrayList<>();
         ReportHistory<AdaptationReport> answers =
                 new ReportHistory<>(monitor, monitor.topics().adaptationReports(), AdaptationReport.class);
         boolean adapterReported = answers.isThere();
         if (adapterReported) {
             answers.forEach(report -> {
-                if (isAbout(report.site()) && within.holds(report.windowEndMs())) {
+                if (isAbout(sites, report.site()) && within.holds(report.windowEndMs())) {
                     adaptations.add(report);
                 }
             });
         }
-        byte[] html = IncidentReport.html(monitor, site, windows, adaptations).getBytes(StandardCharsets.UTF_8);
+        String page = model == null
+                ? IncidentReport.html(monitor, sites.get(0), windows, adaptations)
+                : IncidentReport.html(monitor, model, ofModel, windows, adaptations);
+        byte[] html = page.getBytes(StandardCharsets.UTF_8);
         AtomicFile.write(out, channel -> {
             ByteBuffer bytes = ByteBuffer.wrap(html);
             while (bytes.hasRemaining()) {
@@ -97,9 +127,28 @@ final class ReportCommand implements Callable<Integer> {
         return wholeWindows && wholeAnswers ? ExitCodes.FINE : ExitCodes.FAILURE;
     }
 
-    /** Returns whether a report is about the site, or about all target layers that are swapped together with it. */
-    private boolean isAbout(String reported) {
-        return reported.equals(site) || reported.equals(SiteId.parse(site).group());
+    private @Nullable ModelSettings model(MonitorConfig monitor) {
+        if (subject.model == null) {
+            return null;
+        }
+        ModelSettings model = monitor.models().get(subject.model);
+        if (model == null) {
+            throw new UsageException("--model = %s: expected a model of %s, which has %s"
+                    .formatted(
+                            subject.model,
+                            config,
+                            monitor.models().isEmpty()
+                                    ? "none"
+                                    : String.join(", ", monitor.models().keySet())));
+        }
+        return model;
+    }
+
+    /** Returns whether a report is about one of these, or about all target layers that are swapped together with it. */
+    private static boolean isAbout(List<String> sites, String reported) {
+        return sites.stream()
+                .anyMatch(site -> reported.equals(site)
+                        || reported.equals(SiteId.parse(site).group()));
     }
 
     private boolean complain(@Nullable String problem) {

@@ -30,19 +30,24 @@ final class ReportHistory<T> {
     private final String topic;
     private final Class<T> type;
     private final Consumer<TargetsReport> targetsTaker;
+    private final Consumer<ModelReport> modelTaker;
     private long foreign;
     private @Nullable String firstForeign;
 
     ReportHistory(MonitorConfig config, String topic, Class<T> type) {
-        this(config, topic, type, targets -> {});
+        this(config, topic, type, targets -> {}, model -> {});
     }
 
-    /** @param targetsTaker takes the reports about all targets of a site with several, between those of windows */
-    ReportHistory(MonitorConfig config, String topic, Class<T> type, Consumer<TargetsReport> targetsTaker) {
+    /**
+     * @param targetsTaker takes the reports about all targets of a site with several, between those of windows
+     * @param modelTaker takes those of models
+     */
+    ReportHistory(MonitorConfig config, String topic, Class<T> type, Consumer<TargetsReport> targetsTaker, Consumer<ModelReport> modelTaker) {
         this.config = config;
         this.topic = topic;
         this.type = type;
         this.targetsTaker = targetsTaker;
+        this.modelTaker = modelTaker;
     }
 
     /** Returns whether the topic exists: a program that was never started made none. */
@@ -116,18 +121,18 @@ final class ReportHistory<T> {
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record, Consumer<T> taker) {
-        if (record.headers().lastHeader(ModelReport.HEADER) != null) {
-            return;
-        }
         byte[] value = record.value() == null ? new byte[0] : record.value();
-        boolean ofTargets = record.headers().lastHeader(TargetsReport.HEADER) != null;
-        TargetsReport targets = null;
-        T report = null;
+        Runnable told;
         try {
-            if (ofTargets) {
-                targets = Json.read(value, TargetsReport.class);
+            if (record.headers().lastHeader(ModelReport.HEADER) != null) {
+                ModelReport model = Json.read(value, ModelReport.class);
+                told = () -> modelTaker.accept(model);
+            } else if (record.headers().lastHeader(TargetsReport.HEADER) != null) {
+                TargetsReport targets = Json.read(value, TargetsReport.class);
+                told = () -> targetsTaker.accept(targets);
             } else {
-                report = Json.read(value, type);
+                T report = Json.read(value, type);
+                told = () -> taker.accept(report);
             }
         } catch (IllegalArgumentException notOne) {
             foreign++;
@@ -144,12 +149,7 @@ final class ReportHistory<T> {
             }
             return;
         }
-        if (targets != null) {
-            targetsTaker.accept(targets);
-        }
-        if (report != null) {
-            taker.accept(report);
-        }
+        told.run();
     }
 
     /** A sentence about records that are no reports; null when all were. */

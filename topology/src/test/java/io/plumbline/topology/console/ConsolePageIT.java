@@ -10,9 +10,11 @@ import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.GermanAmongEnglish;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.report.Groups;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
 import java.nio.charset.StandardCharsets;
@@ -24,6 +26,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -200,6 +203,31 @@ class ConsolePageIT {
         assertEquals(true, browser.run("return document.querySelector('.part.model details').open"));
         browser.driver().findElement(By.cssSelector(".part.model p a")).click();
         browser.awaitText("main h1", "layer.20");
+    }
+
+    @Test
+    void theFileForAnIncidentOfAModelHasItsMapAndThePagesOfTheSitesThatWereAbove() throws Exception {
+        MonitorConfig config = ConsoleReports.model(folder);
+        List<ModelReport> reports = IntStream.range(0, 12)
+                .mapToObj(window -> ConsoleReports.ofModel(window, 20, window < 8 ? 20 : 23))
+                .toList();
+        List<WindowReport> windows =
+                Stream.concat(windows("layer.20", 6).stream(), windows("layer.1", 6).stream())
+                        .toList();
+        String html = IncidentReport.html(
+                config, Objects.requireNonNull(config.models().get("llama")), reports, windows, List.of());
+        browser.open("about:blank");
+        browser.open(Files.writeString(folder.resolve("model.html"), html).toUri().toString());
+        browser.awaitText("#connection", "record, written");
+        browser.awaitText(".part.model", "since the window that ended 2023-11-14 22:23:00 UTC");
+        String text = String.valueOf(browser.run("return document.querySelector('.part.model').textContent"));
+        assertTrue(text.contains("First layer above: layer.20, worst: layer.22."), text);
+        browser.driver().findElement(By.cssSelector(".part.model p a")).click();
+        browser.awaitText("main h1", "layer.20");
+        browser.awaitText(".answers", "Is it drift?");
+        browser.open(browser.driver().getCurrentUrl().replace("layer.20", "layer.1"));
+        browser.awaitText("main", "this one was not");
+        assertEquals(List.of(), browser.complaints());
     }
 
     @Test

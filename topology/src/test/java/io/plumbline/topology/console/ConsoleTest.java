@@ -262,12 +262,12 @@ class ConsoleTest {
             for (String part : List.of("windows", "reports")) {
                 assertEquals(
                         JSON.readTree(served.get("/api/sites/blocks.7/" + part).body()),
-                        recorded.at("/answers/" + part),
+                        recorded.at("/answers/blocks.7/" + part),
                         part);
             }
         }
-        assertEquals(3, recorded.at("/answers/windows/windows").size());
-        assertEquals(1, recorded.at("/answers//version_in_service").asInt(), "no manifest is at hand");
+        assertEquals(3, recorded.at("/answers/blocks.7/windows/windows").size());
+        assertEquals(1, recorded.at("/answers/blocks.7//version_in_service").asInt(), "no manifest is at hand");
         assertFalse(html.contains("broker:9092"), html);
     }
 
@@ -279,7 +279,7 @@ class ConsoleTest {
                         site,
                         List.of(ConsoleReports.window(site, 0, 4.5)),
                         List.of(ConsoleReports.kept("clt", "nothing better"))))
-                .at("/answers/decoders");
+                .at("/answers/clt~1targets.3/decoders");
         assertEquals("clt", decoders.get("swapped_as").asText());
         assertEquals("nothing better", decoders.at("/adaptations/0/reason").asText());
     }

@@ -12,6 +12,7 @@ import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.Streaming;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.operate.Plumbline;
 import io.plumbline.topology.report.Json;
@@ -119,9 +120,23 @@ class KilledModelIT {
                 client.sendAll(windows(4, WINDOWS));
                 client.await("window-reports", found -> models(found).size() == WINDOWS - 1);
                 assertTrue(second.isAlive());
+                written(config);
             }
             return reports(client);
         }
+    }
+
+    /** Holds that what happened to the model can be attached to an incident. */
+    private static void written(Path config) throws IOException {
+        Path file = config.resolveSibling("incident.html");
+        Shell report = Shell.run("report", "--config", config, "--model", "small", "--out", file);
+        assertEquals(0, report.exitCode(), report.err());
+        String html = Files.readString(file);
+        assertTrue(html.contains("\"model\":\"small\"") && html.contains("\"layer.3\":{"), "map and pages");
+        assertTrue(!html.contains("\"layer.0\":{"), "a site that was never above has no page");
+        Shell unknown = Shell.run("report", "--config", config, "--model", "large", "--out", file);
+        assertEquals(2, unknown.exitCode());
+        assertTrue(unknown.err().contains("--model = large: expected a model of"), unknown.err());
     }
 
     private static BrokerClient prepared(EmbeddedBroker broker) throws Exception {
