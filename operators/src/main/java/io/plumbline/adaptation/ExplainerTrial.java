@@ -22,7 +22,7 @@ public record ExplainerTrial(PairedErrors errors, int rows, Figures inService, F
     private static final double UPPER = 0.975;
 
     /**
-     * What an explainer makes of rows.
+     * The figures of an explainer on some rows.
      *
      * @param fvu fraction of the targets' variance that its reconstructions miss; NaN where the rows do not vary
      * @param activePerRow mean number of active features

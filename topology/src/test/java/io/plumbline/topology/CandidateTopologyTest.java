@@ -45,12 +45,12 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.function.LongFunction;
 import org.apache.kafka.streams.test.TestRecord;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 
-/** Takes a second explainer down its whole way: measured, proposed, approved, judged by its own baseline, rolled back. */
+/** Takes a second explainer all its way: measured, proposed, approved, judged by its own baseline, rolled back. */
 class CandidateTopologyTest {
 
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -102,8 +102,7 @@ class CandidateTopologyTest {
                 StreamsSettings.monitor(config),
                 folder.resolve("monitor"));
         adapter = new Streaming(
-                AdapterTopology.build(
-                        config, sites, this::inService, new Topic(), report -> {}),
+                AdapterTopology.build(config, sites, this::inService, new Topic(), report -> {}),
                 StreamsSettings.adapter(config),
                 folder.resolve("adapter"));
     }
@@ -113,8 +112,7 @@ class CandidateTopologyTest {
         @Override
         public Candidate read(String name, long number) {
             published();
-            List<PublishedDecoder> all =
-                    AssembledDecoders.candidates(written, SITE, List.of(trained(), candidate()));
+            List<PublishedDecoder> all = AssembledDecoders.candidates(written, SITE, List.of(trained(), candidate()));
             PublishedDecoder newest = all.get(all.size() - 1);
             assertEquals(number, newest.version());
             return newest.asCandidate();
@@ -177,8 +175,7 @@ class CandidateTopologyTest {
 
     private AdaptationReport command(Verb verb, long version) {
         answers();
-        AdaptationMessage command =
-                new AdaptationMessage.Command(windowMs, "c" + ++commands, verb, version, "ada");
+        AdaptationMessage command = new AdaptationMessage.Command(windowMs, "c" + ++commands, verb, version, "ada");
         adapter.send(config.topics().adaptationRequests(), SITE, command.encode(), windowMs);
         List<AdaptationReport> answers = answers();
         assertEquals(1, answers.size(), answers::toString);
@@ -197,8 +194,8 @@ class CandidateTopologyTest {
         window(WatchedFolder::drifted);
         window(WatchedFolder::drifted);
         return answers().stream()
-                .filter(answer -> answer.outcome() == Outcome.PROPOSED
-                        && answer.reason().contains("candidate explainer"))
+                .filter(answer ->
+                        answer.outcome() == Outcome.PROPOSED && answer.reason().contains("candidate explainer"))
                 .findFirst()
                 .orElseThrow();
     }
@@ -208,12 +205,15 @@ class CandidateTopologyTest {
         start("mode: observe");
         JsonNode first = window(WatchedFolder::drifted).get("candidate");
         assertEquals("better", first.get("standing").asText());
-        assertEquals(WatchedFolder.ROWS * WatchedFolder.RECORDS, first.get("rows").asInt());
+        assertEquals(
+                WatchedFolder.ROWS * WatchedFolder.RECORDS, first.get("rows").asInt());
         assertEquals(candidate().sha256(), first.get("explainer_sha256").asText());
         assertTrue(first.get("fvu").asDouble() < 0.02, first.toString());
         assertTrue(first.get("fvu_in_service").asDouble() > 0.5, first.toString());
         assertTrue(
-                first.get("fvu_half_width").asDouble() < first.get("fvu_in_service").asDouble() / 2, first.toString());
+                first.get("fvu_half_width").asDouble()
+                        < first.get("fvu_in_service").asDouble() / 2,
+                first.toString());
         assertEquals(1, first.get("windows_better").asInt());
         window(WatchedFolder::drifted);
         JsonNode third = window(WatchedFolder::drifted).get("candidate");
@@ -230,13 +230,21 @@ class CandidateTopologyTest {
         List<String> asked = new ArrayList<>();
         BehaviourProbe constant = new ConstantProbes()
                 .open(
-                        Objects.requireNonNull(
-                                withHead.sites().get(SITE).downstream()),
+                        Objects.requireNonNull(withHead.sites().get(SITE).downstream()),
                         WatchedFolder.sites(withHead).get(SITE).explainer());
-        start(withHead, Map.of(SITE, counting(asked, "trained", constant), SITE + "#candidate", counting(asked, "candidate", constant)));
+        start(
+                withHead,
+                Map.of(
+                        SITE,
+                        counting(asked, "trained", constant),
+                        SITE + "#candidate",
+                        counting(asked, "candidate", constant)));
         JsonNode report = window(WatchedFolder::drifted);
         assertEquals(List.of("candidate", "trained"), asked.stream().sorted().toList());
-        assertEquals(0.5, report.get("candidate").get("downstream").get("kl").get("value").asDouble(), report::toString);
+        assertEquals(
+                0.5,
+                report.get("candidate").get("downstream").get("kl").get("value").asDouble(),
+                report::toString);
     }
 
     /** Says that it was asked, and answers as another one does. */
@@ -263,7 +271,8 @@ class CandidateTopologyTest {
         start("mode: auto, minimum_improvement: 0.99");
         AdaptationReport report = proposed();
         assertEquals(List.of(), published());
-        assertEquals(report.version(), Objects.requireNonNull(state().forApproval()).number());
+        assertEquals(
+                report.version(), Objects.requireNonNull(state().forApproval()).number());
         command(Verb.APPROVE, report.version() + 1);
         assertEquals(List.of(), published());
         assertEquals(Outcome.APPROVED, command(Verb.APPROVE, report.version()).outcome());

@@ -131,7 +131,7 @@ public final class WatchedFolder {
         writeBaseline(explainer, file, 4 * RECORDS);
     }
 
-    /** Writes a baseline of so many quiet requests, of which the first are the same whatever their number. */
+    /** Writes a baseline of so many quiet requests; a larger one begins with the same. */
     static void writeBaseline(Path explainer, Path file, int records) throws IOException {
         BaselineBuilder baseline = BaselineBuilder.of(Formats.read(explainer), List.of(4), List.of());
         for (int record = 0; record < records; record++) {

@@ -22,8 +22,9 @@ import org.jspecify.annotations.Nullable;
  * @param d width of a row
  * @param rowsPerRecord rows a record
  * @param records over all partitions, which take turns
+ * @param sites that the records are of, in turns
  */
-record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, long records) {
+record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, long records, int sites) {
 
     /** The seconds of event time: two windows of twelve. */
     static final int EVENT_SECONDS = 24;
@@ -35,10 +36,15 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, l
 
     static ActivationsTopic fill(Bench bench, int d, int rowsPerRecord, int partitions, long rows)
             throws IOException, InterruptedException {
-        String name = "rows-%d-%d-%d".formatted(d, rowsPerRecord, partitions);
+        return fill(bench, d, rowsPerRecord, partitions, rows, 1);
+    }
+
+    static ActivationsTopic fill(Bench bench, int d, int rowsPerRecord, int partitions, long rows, int sites)
+            throws IOException, InterruptedException {
+        String name = "rows-%d-%d-%d-%d".formatted(d, rowsPerRecord, partitions, sites);
         bench.next("filling the topic %s".formatted(name));
         long records = Math.max(2L * DIFFERENT_RECORDS, rows / rowsPerRecord);
-        ActivationsTopic topic = new ActivationsTopic(name, d, rowsPerRecord, partitions, records);
+        ActivationsTopic topic = new ActivationsTopic(name, d, rowsPerRecord, partitions, records, sites);
         bench.createTopic(name, partitions);
         topic.send(bench.bootstrapServers());
         return topic;
@@ -65,7 +71,7 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, l
                                 name,
                                 (int) (i % partitions),
                                 FIRST_MS + i * EVENT_SECONDS * 1000 / records,
-                                BenchSite.NAME,
+                                BenchSite.name((int) (i % sites)),
                                 values.get((int) (i % DIFFERENT_RECORDS))),
                         (metadata, e) -> refused.compareAndSet(null, e));
             }

@@ -70,6 +70,13 @@ final class BenchCommand implements Callable<Integer> {
     List<Integer> widths;
 
     @Option(
+            names = "--sites",
+            paramLabel = "N",
+            description = "Instead: N sites of the first width that share a topic of --rows rows.")
+    @Nullable
+    Integer sites;
+
+    @Option(
             names = "--rows",
             paramLabel = "N",
             description = "Rows of a topic, at the first width. Default: 600000; with --quick 60000.")
@@ -100,6 +107,8 @@ final class BenchCommand implements Callable<Integer> {
             figures.note("kernel: %s (%s)".formatted(choice.kernel().name(), choice.reason()));
             if (swap) {
                 new SwapBench(plan, bench, figures).run();
+            } else if (sites != null) {
+                new PipelineBench(plan, bench, figures).many(sites);
             } else {
                 new PipelineBench(plan, bench, figures).run();
             }
@@ -117,6 +126,9 @@ final class BenchCommand implements Callable<Integer> {
         requireWithin("--rows", topicRows, 1_000, 100_000_000);
         int turns = rounds == null ? (quick ? 1 : 3) : rounds;
         requireWithin("--rounds", turns, 1, 100);
+        if (sites != null) {
+            requireWithin("--sites", sites, 1, 1_000);
+        }
         return new BenchPlan(rivals, largeRefit, quick, widths, topicRows, turns);
     }
 

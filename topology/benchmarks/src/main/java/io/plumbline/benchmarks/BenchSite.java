@@ -11,6 +11,8 @@ import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.runtime.PlumblineRuntime;
+import io.plumbline.topology.runtime.Role;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -20,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -35,6 +38,11 @@ final class BenchSite {
     private final Explainer explainer;
     private final Baseline baseline;
     private @Nullable WatchedSite made;
+
+    /** Returns the names of sites that share a topic; the first is that of a site alone. */
+    static String name(int site) {
+        return site == 0 ? NAME : NAME + "." + site;
+    }
 
     private BenchSite(Path folder, Explainer explainer, Baseline baseline) {
         this.folder = folder;
@@ -124,6 +132,13 @@ final class BenchSite {
         return explainer.decoder();
     }
 
+    /** Starts a monitor. One of several sites reads the files of each, so that it takes the memory that it would. */
+    PlumblineRuntime start(MonitorConfig config) throws IOException, InterruptedException {
+        return config.sites().size() > 1
+                ? PlumblineRuntime.start(config, Role.MONITOR)
+                : PlumblineRuntime.start(config, sites(config), Role.MONITOR);
+    }
+
     Map<String, WatchedSite> sites(MonitorConfig config) {
         SiteSettings settings = config.sites().get(NAME);
         if (settings == null) {
@@ -145,14 +160,37 @@ final class BenchSite {
                 bench,
                 bench.nextRun(),
                 "monitor.num.stream.threads: %d, monitor.commit.interval.ms: 5000".formatted(topic.partitions()),
-                topic.name(),
+                topic,
                 "window: {size: %s, advance: %s, grace: 0s, idle_close: off, minimum_rows: 64}"
                         .formatted(windows.size(), windows.advance()),
                 "rank: %d, threshold: {share: 0.9}, adaptation: {mode: observe}".formatted(watchedRank(topic.d())));
     }
 
-    /** Returns a configuration; clients and site are entries of a YAML mapping in braces, window is lines. */
+    private MonitorConfig config(
+            Bench bench, String run, String clients, ActivationsTopic topic, String window, String site) {
+        return config(
+                bench,
+                run,
+                clients,
+                topic.name(),
+                window,
+                IntStream.range(0, topic.sites()).mapToObj(BenchSite::name).toList(),
+                site);
+    }
+
     MonitorConfig config(Bench bench, String run, String clients, String activations, String window, String site) {
+        return config(bench, run, clients, activations, window, List.of(NAME), site);
+    }
+
+    /** Returns a configuration; clients and site are entries of a YAML mapping in braces, window is lines. */
+    private MonitorConfig config(
+            Bench bench,
+            String run,
+            String clients,
+            String activations,
+            String window,
+            List<String> sites,
+            String site) {
         String yaml = """
                 application_id: %1$s
                 kafka: {bootstrap.servers: "%2$s", %3$s}
@@ -168,8 +206,17 @@ final class BenchSite {
                 state: {store: memory, directory: state-%1$s}
                 http: {port: 0}
                 sites:
-                  %6$s: {explainer: explainer, baseline: baseline.safetensors, %7$s}
-                """.formatted(run, bench.bootstrapServers(), clients, activations, window, NAME, site);
+                %6$s
+                """.formatted(
+                        run,
+                        bench.bootstrapServers(),
+                        clients,
+                        activations,
+                        window,
+                        sites.stream()
+                                .map(name -> "  %s: {explainer: explainer, baseline: baseline.safetensors, %s}"
+                                        .formatted(name, site))
+                                .collect(Collectors.joining("\n")));
         return MonitorConfig.parse(yaml, "bench.yaml", folder);
     }
 
@@ -178,6 +225,9 @@ final class BenchSite {
 
         /** Windows longer than the topic: none closes. */
         static final Windows LONG = new Windows("60s", "60s");
+
+        /** Half of the topic: of each site one closes. */
+        static final Windows HALVES = new Windows("12s", "12s");
 
         static final Windows HOPPING = new Windows("12s", "1s");
         static final Windows TUMBLING = new Windows("1s", "1s");

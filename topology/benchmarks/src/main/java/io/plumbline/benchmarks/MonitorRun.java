@@ -3,9 +3,9 @@ package io.plumbline.benchmarks;
 import io.plumbline.benchmarks.BenchSite.Windows;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.runtime.PlumblineRuntime;
-import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.ManagementFactory;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
@@ -28,8 +28,10 @@ final class MonitorRun {
      * @param rowsPerSecond without warm-up
      * @param withoutBroker rows a second if the broker had run on other cores ({@link RateMeter#hotRateWithoutOthers})
      * @param stalls of ingestion, because windows closed
+     * @param seconds from the start to the last row and window
+     * @param heapMegabytes in use after a collection at the end, the broker's apart, which is another process
      */
-    record Result(double rowsPerSecond, double withoutBroker, Stalls stalls) {}
+    record Result(double rowsPerSecond, double withoutBroker, Stalls stalls, double seconds, double heapMegabytes) {}
 
     /**
      * The times for which ingestion stood still, in ms.
@@ -64,7 +66,7 @@ final class MonitorRun {
     static Result of(Bench bench, BenchSite site, ActivationsTopic topic, Windows windows, long closing)
             throws IOException, InterruptedException {
         MonitorConfig config = site.watching(bench, topic, windows);
-        try (PlumblineRuntime runtime = PlumblineRuntime.start(config, site.sites(config), Role.MONITOR)) {
+        try (PlumblineRuntime runtime = site.start(config)) {
             RateMeter meter = new RateMeter();
             long begin = System.nanoTime();
             double seen = 0.0;
@@ -88,8 +90,15 @@ final class MonitorRun {
             return new Result(
                     meter.hotRate(),
                     meter.hotRateWithoutOthers(Runtime.getRuntime().availableProcessors()),
-                    Stalls.read(page));
+                    Stalls.read(page),
+                    (System.nanoTime() - begin) / 1e9,
+                    heapAfterCollection());
         }
+    }
+
+    private static double heapAfterCollection() {
+        System.gc();
+        return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed() / 1e6;
     }
 
     private static String metrics(PlumblineRuntime runtime) throws IOException {

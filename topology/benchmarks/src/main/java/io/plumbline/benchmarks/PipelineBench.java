@@ -92,6 +92,32 @@ final class PipelineBench {
         }
     }
 
+    /** Measures several sites of one width that share a topic, with windows that close and without. */
+    void many(int sites) throws IOException, InterruptedException {
+        int d = plan.widths().get(0);
+        BenchSite site = site(d);
+        bench.next("filling a topic for %d sites".formatted(sites));
+        ActivationsTopic topic = ActivationsTopic.fill(bench, d, ROWS_A_RECORD, 1, plan.topicRows(), sites);
+        Map<String, double[]> rates = new LinkedHashMap<>();
+        double[] seconds = new double[plan.rounds()];
+        double[] heap = new double[plan.rounds()];
+        for (int round = 0; round < plan.rounds(); round++) {
+            bench.next("%d sites, round %d of %d".formatted(sites, round + 1, plan.rounds()));
+            rates.computeIfAbsent(MONITOR, unused -> new double[plan.rounds()])[round] =
+                    MonitorRun.of(bench, site, topic, Windows.LONG, 0).rowsPerSecond();
+            MonitorRun.Result closing = MonitorRun.of(bench, site, topic, Windows.HALVES, sites);
+            rates.computeIfAbsent(MONITOR + ", a window of each site closes", unused -> new double[plan.rounds()])[
+                            round] =
+                    topic.rows() / closing.seconds();
+            seconds[round] = closing.seconds();
+            heap[round] = closing.heapMegabytes();
+        }
+        String what = "%d sites, d = %,d, %d rows a record".formatted(sites, d, ROWS_A_RECORD);
+        figures.add(what, Unit.ROWS_PER_SECOND, rates);
+        figures.add(what, Unit.SECONDS, Map.of("all rows summed, one window of each site assessed", seconds));
+        figures.add(what, Unit.MEGABYTES, Map.of("heap after a collection", heap));
+    }
+
     private void firstShape(int d, BenchSite site) throws IOException, InterruptedException {
         ActivationsTopic topic = fill(d, ROWS_A_RECORD, 1);
         ActivationsTopic two = fill(d, ROWS_A_RECORD, 2);

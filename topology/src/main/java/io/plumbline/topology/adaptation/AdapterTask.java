@@ -312,7 +312,9 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     /** Returns what names the explainer in service; null: the site's own. */
     private static @Nullable String explainer(SwapState state, @Nullable Active active) {
-        return active != null && active.version() > state.version() ? active.explainerSha256() : state.explainerSha256();
+        return active != null && active.version() > state.version()
+                ? active.explainerSha256()
+                : state.explainerSha256();
     }
 
     /**
@@ -329,7 +331,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     private void carryOut(String site, SiteAdapter adapter, AdapterAnswer answer, long timestampMs) {
         SwapState next = answer.state();
-        boolean otherExplainer = next != null && !Objects.equals(next.explainerSha256(), state(site).explainerSha256());
+        boolean otherExplainer = next != null
+                && !Objects.equals(next.explainerSha256(), state(site).explainerSha256());
         if (answer.outcome() == Outcome.ROLLED_BACK || otherExplainer) {
             empty(adapter); // the rows led to a decoder that did worse, or drifted from another explainer
         }
@@ -340,8 +343,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         Publication publication = answer.publication();
         if (publication != null && publication.kind() != DecoderKind.CANDIDATE) {
             inService.forwarded(
-                    site,
-                    new Active(publication.decoder(), publication.version(), null, publication.parentSha256()));
+                    site, new Active(publication.decoder(), publication.version(), null, publication.parentSha256()));
         }
     }
 

@@ -124,8 +124,8 @@ record SiteAdapter(
             SwapDesk.@Nullable Trained other,
             @Nullable SiteAdapter ofCandidate) {
         List<Block> blocks = site.blocks().stream()
-                .map(block -> new Block(
-                        block.id(), refit(block, settings, probes.get(block.probe())), block.explainer()))
+                .map(block ->
+                        new Block(block.id(), refit(block, settings, probes.get(block.probe())), block.explainer()))
                 .toList();
         return new SiteAdapter(
                 site.site(),

@@ -62,12 +62,7 @@ final class SwapDesk {
      * @param trained of the explainer that serves while this desk decides
      * @param other of the one that may take its place, or whose place it took; null: none
      */
-    SwapDesk(
-            String site,
-            SwapRules rules,
-            Trained trained,
-            @Nullable Trained other,
-            PublishedCandidates candidates) {
+    SwapDesk(String site, SwapRules rules, Trained trained, @Nullable Trained other, PublishedCandidates candidates) {
         this.site = site;
         this.rules = rules;
         this.trained = trained;
@@ -204,10 +199,11 @@ final class SwapDesk {
     }
 
     /** Brings the explainer back whose place the candidate took. */
-    private AdapterAnswer explainerReturns(AdaptationReport report, Trained before, SwapState state, Standing standing) {
+    private AdapterAnswer explainerReturns(
+            AdaptationReport report, Trained before, SwapState state, Standing standing) {
         long version = standing.version() + 1;
-        Map<String, String> lineage = Map.of(
-                "reverts_version", Long.toString(standing.version()), "replaces_explainer", trained.sha256());
+        Map<String, String> lineage =
+                Map.of("reverts_version", Long.toString(standing.version()), "replaces_explainer", trained.sha256());
         return AdapterAnswer.published(
                 report.published(version), before.as(version, lineage), state.explainedBy(version, before.named()));
     }

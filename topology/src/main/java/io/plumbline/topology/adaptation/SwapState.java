@@ -38,7 +38,8 @@ public record SwapState(
     static final long FROM_THE_NEXT_WINDOW = -1;
 
     /** The state before anything was published. */
-    public static final SwapState INITIAL = new SwapState(0, false, false, false, 0, null, List.of(), null, 0, null, null);
+    public static final SwapState INITIAL =
+            new SwapState(0, false, false, false, 0, null, List.of(), null, 0, null, null);
 
     /**
      * The rows that a decoder was fitted on.
@@ -132,7 +133,18 @@ public record SwapState(
         List<Long> swaps = Stream.concat(swapsSince(windowEndMs, rules), Stream.of(windowEndMs))
                 .toList();
         List<Long> newest = swaps.subList(Math.max(0, swaps.size() - SwapRules.MOST_SWAPS), swaps.size());
-        return new SwapState(version, adapted, pinned, holding, candidates, waiting, newest, fitted, pausedUntilMs, explainer, explainerSha256);
+        return new SwapState(
+                version,
+                adapted,
+                pinned,
+                holding,
+                candidates,
+                waiting,
+                newest,
+                fitted,
+                pausedUntilMs,
+                explainer,
+                explainerSha256);
     }
 
     /** Returns how many decoders went into service in the period that ends there. */

@@ -195,8 +195,7 @@ public sealed interface AdaptationMessage {
      * @param fvuInService of the explainer in service in the newest
      * @param fvu of the candidate on the same rows
      */
-    record Propose(
-            long windowEndMs, String explainerSha256, int windows, int better, double fvuInService, double fvu)
+    record Propose(long windowEndMs, String explainerSha256, int windows, int better, double fvuInService, double fvu)
             implements AdaptationMessage {
 
         private static final int HASH_DIGITS = 64;

@@ -41,8 +41,7 @@ public final class FeatureNames {
         }
     }
 
-    private FeatureNames(
-            @Nullable FeatureLabels labels, @Nullable FeatureLink link, @Nullable Carried carried) {
+    private FeatureNames(@Nullable FeatureLabels labels, @Nullable FeatureLink link, @Nullable Carried carried) {
         this.labels = labels;
         this.link = link;
         this.carried = carried;

@@ -148,7 +148,8 @@ final class SiteDecision {
                 new WindowReport.Baseline(baselineMs(), baseline == null ? null : baseline.revision()),
                 sections,
                 geometry);
-        return new Judgement(report, next, ask, proposes, ask == Ask.ADAPT ? view.sample().codes() : KnownCodes.NONE);
+        return new Judgement(
+                report, next, ask, proposes, ask == Ask.ADAPT ? view.sample().codes() : KnownCodes.NONE);
     }
 
     private static String reason(DriftVerdict verdict, String statistic, Sections sections) {

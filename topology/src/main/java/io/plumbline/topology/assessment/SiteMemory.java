@@ -68,8 +68,7 @@ record SiteMemory(
 
         Trials {
             if (version < 0 || windows < 0 || windows > Long.SIZE) {
-                throw new IllegalArgumentException(
-                        "version %d was compared in %d windows".formatted(version, windows));
+                throw new IllegalArgumentException("version %d was compared in %d windows".formatted(version, windows));
             }
         }
 

@@ -57,11 +57,7 @@ public record WatchedSite(
      * @param isCandidate whether it is the candidate, and not the one before it
      * @param map of the features of the site's own explainer to those of this one
      */
-    public record Shadow(
-            Explainer explainer,
-            @Nullable WatchedSite site,
-            boolean isCandidate,
-            FeatureMap map) {}
+    public record Shadow(Explainer explainer, @Nullable WatchedSite site, boolean isCandidate, FeatureMap map) {}
 
     /** Creates a site without probes, of whose windows nothing is known. */
     public WatchedSite(
@@ -77,7 +73,8 @@ public record WatchedSite(
      * @throws IllegalArgumentException as {@link #otherCandidate} says
      */
     public WatchedSite beside(Explainer other, @Nullable Baseline made) {
-        SiteSettings.Candidate candidate = Objects.requireNonNull(settings.explained().candidate());
+        SiteSettings.Candidate candidate =
+                Objects.requireNonNull(settings.explained().candidate());
         String refusal = otherCandidate(settings, explainer, baseline, other, made);
         if (refusal != null) {
             throw new IllegalArgumentException("site %s: candidate: %s".formatted(site(), refusal));
@@ -135,11 +132,7 @@ public record WatchedSite(
 
     /** Returns why an explainer cannot be measured beside the site's own, or not judged with this baseline, or null. */
     public static @Nullable String otherCandidate(
-            SiteSettings settings,
-            Explainer explainer,
-            Baseline baseline,
-            Explainer other,
-            @Nullable Baseline made) {
+            SiteSettings settings, Explainer explainer, Baseline baseline, Explainer other, @Nullable Baseline made) {
         if (other.inputWidth() != explainer.inputWidth() || other.targetWidth() != explainer.targetWidth()) {
             return "reads %d columns and writes %d, the site's explainer %d and %d; expected one of the same place"
                     .formatted(
@@ -165,8 +158,8 @@ public record WatchedSite(
                                 requests == null ? null : requests.projection().id(),
                                 others == null ? null : others.projection().id())
                 ? null
-                : ("baseline: of other rows than the site's, %d and %d; make both from the same recording, so that what "
-                                + "is summed of requests stays")
+                : ("baseline: of other rows than the site's, %d and %d; make both from the same recording, so that "
+                                + "what is summed of requests stays")
                         .formatted(made.moment().rows(), baseline.moment().rows());
     }
 
@@ -199,7 +192,9 @@ public record WatchedSite(
             Baseline baseline = judgedAsOne(settings, all, baselines);
             WatchedSite site = of(settings, explainer(settings, baseline, explainers), baseline);
             SiteSettings.Candidate candidate = settings.explained().candidate();
-            sites.put(settings.site(), candidate == null ? site : site.beside(candidate.read(), candidate.readBaseline()));
+            sites.put(
+                    settings.site(),
+                    candidate == null ? site : site.beside(candidate.read(), candidate.readBaseline()));
         }
         return sites;
     }

@@ -109,8 +109,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
     public void process(Record<String, MeasuredWindow> record) {
         ClosedWindow window = record.value().window();
         Measurement measured = record.value().measurement();
-        SiteJudge judge =
-                measured == null ? null : measurement.judge(window.site(), measured.explainerSha256());
+        SiteJudge judge = measured == null ? null : measurement.judge(window.site(), measured.explainerSha256());
         if (judge == null || measured == null) {
             LOG.warn(
                     "a window of a site that is not configured closed and was not judged: site={} window={}",
@@ -298,9 +297,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         ExplainerTrial trial = view.trial();
         return view.adapted() == null && trial != null
                 ? trial.shadow().fvu()
-                : view.geometry()
-                        .value(Statistic.RECONSTRUCTION_FVU_TRAINED)
-                        .orElse(Double.NaN);
+                : view.geometry().value(Statistic.RECONSTRUCTION_FVU_TRAINED).orElse(Double.NaN);
     }
 
     private void sendRequests(ClosedWindow window, long timestampMs) {

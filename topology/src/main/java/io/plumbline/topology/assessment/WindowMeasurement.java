@@ -27,14 +27,11 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
     public WindowMeasurement(
             Map<String, WatchedSite> sites, Map<String, BehaviourProbe> probes, ActiveDecoders activeDecoders) {
         this.judges = sites.entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(
-                        Map.Entry::getKey,
-                        entry -> judge(entry.getValue(), probes)));
+                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, entry -> judge(entry.getValue(), probes)));
         this.ofCandidates = sites.values().stream()
                 .map(WatchedSite::candidate)
                 .filter(Objects::nonNull)
-                .collect(Collectors.toUnmodifiableMap(
-                        WatchedSite::site, site -> judge(site, probes)));
+                .collect(Collectors.toUnmodifiableMap(WatchedSite::site, site -> judge(site, probes)));
         this.blocks = sites.values().stream()
                 .collect(Collectors.groupingBy(site -> site.id().group(), Collectors.counting()));
         this.activeDecoders = activeDecoders;

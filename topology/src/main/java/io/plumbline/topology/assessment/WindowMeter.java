@@ -55,10 +55,7 @@ final class WindowMeter {
      * @param judge tells which windows look drifted
      */
     WindowMeter(
-            WatchedSite site,
-            @Nullable BehaviourProbe probe,
-            @Nullable BehaviourProbe shadowProbe,
-            DriftJudge judge) {
+            WatchedSite site, @Nullable BehaviourProbe probe, @Nullable BehaviourProbe shadowProbe, DriftJudge judge) {
         this.site = site;
         this.probe = probe;
         this.shadowProbe = shadowProbe;
@@ -128,7 +125,8 @@ final class WindowMeter {
         if (shadow == null || head.rows() == 0) {
             return null;
         }
-        SampleRows encoded = SampleRows.of(shadow.explainer().encoder(), rows, head.targets().columns());
+        SampleRows encoded =
+                SampleRows.of(shadow.explainer().encoder(), rows, head.targets().columns());
         return ExplainerTrial.of(head, ofActive, encoded, shadow.explainer());
     }
 

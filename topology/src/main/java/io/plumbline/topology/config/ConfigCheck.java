@@ -117,7 +117,10 @@ public final class ConfigCheck {
                             ? what + " and never proposed: it has no baseline to be judged by once it serves"
                             : settings.refits().adapts()
                                     ? "%s and proposed once it reconstructs better in %d of %d"
-                                            .formatted(what, named.better().needed(), named.better().memory())
+                                            .formatted(
+                                                    what,
+                                                    named.better().needed(),
+                                                    named.better().memory())
                                     : what + " and never proposed, since the site only observes");
         }
 

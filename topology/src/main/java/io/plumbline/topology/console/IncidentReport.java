@@ -23,8 +23,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes one site, or one model, and period as a file that needs nothing else: the console's page with the answers of {@code /api}
- * inside. A person attaches it to an incident, so that it can still be read when the topic's retention is over.
+ * Writes one site, or one model, and period as a file that needs nothing else: the console's page with the answers of
+ * {@code /api} inside. A person attaches it to an incident, so that it can still be read when the topic's retention is
+ * over.
  *
  * <p><b>One file.</b> The page holds its styles, icon and modules, and an import map names the modules. The answers are
  * JSON in an element that {@code feed.js} reads in place of asking a monitor.

@@ -198,7 +198,7 @@ final class DecoderAssembler implements AutoCloseable {
                 : "its bytes have sha256 %s, its manifest says %s".formatted(sha256, manifest.sha256());
     }
 
-    /** Returns the trained decoder that a version was made from; null where it is not held, or parents are unchecked. */
+    /** Returns the trained decoder that a version was made from; null where it is not held, or none is checked. */
     private @Nullable Parent parent(String site, DecoderManifest manifest) {
         List<Parent> held = subscription.parents(site);
         return held == null

@@ -86,9 +86,8 @@ public record DecoderSubscription(
      */
     public DecoderSubscription or(String site, Decoder trained) {
         Map<String, List<Parent>> more = new HashMap<>(Objects.requireNonNull(parents, "every site is followed"));
-        more.merge(
-                site, List.of(Parent.of(trained)), (held, added) -> Stream.concat(held.stream(), added.stream())
-                        .toList());
+        more.merge(site, List.of(Parent.of(trained)), (held, added) -> Stream.concat(held.stream(), added.stream())
+                .toList());
         return new DecoderSubscription(more, largestArtefact, mostSpooled, spoolFolder);
     }
 

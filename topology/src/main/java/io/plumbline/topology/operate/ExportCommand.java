@@ -67,18 +67,16 @@ final class ExportCommand implements Callable<Integer> {
         MetricHistory history = new MetricHistory();
         Period within = period.period();
         List<String> chosen = withTargets(monitor);
-        ReportHistory<WindowReport> reports =
-                new ReportHistory<>(
-                        monitor,
-                        monitor.topics().windowReports(),
-                        WindowReport.class,
-                        targets -> {
-                            if ((chosen.isEmpty() || chosen.contains(targets.site()))
-                                    && within.holds(targets.windowEndMs())) {
-                                history.add(targets);
-                            }
-                        },
-                        model -> {});
+        ReportHistory<WindowReport> reports = new ReportHistory<>(
+                monitor,
+                monitor.topics().windowReports(),
+                WindowReport.class,
+                targets -> {
+                    if ((chosen.isEmpty() || chosen.contains(targets.site())) && within.holds(targets.windowEndMs())) {
+                        history.add(targets);
+                    }
+                },
+                model -> {});
         long windows = ReportHistory.forEachWindow(reports, within, chosen, openmetrics, history::add);
         AtomicFile.write(openmetrics, channel -> {
             Writer writer = Channels.newWriter(channel, StandardCharsets.UTF_8);

@@ -54,7 +54,7 @@ final class ReportCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     Subject subject = new Subject();
 
-    /** What the file is about. */
+    /** The subject of the file. */
     static final class Subject {
 
         @Option(names = "--site", required = true, paramLabel = "SITE", description = "The site.")

@@ -42,7 +42,12 @@ final class ReportHistory<T> {
      * @param targetsTaker takes the reports about all targets of a site with several, between those of windows
      * @param modelTaker takes those of models
      */
-    ReportHistory(MonitorConfig config, String topic, Class<T> type, Consumer<TargetsReport> targetsTaker, Consumer<ModelReport> modelTaker) {
+    ReportHistory(
+            MonitorConfig config,
+            String topic,
+            Class<T> type,
+            Consumer<TargetsReport> targetsTaker,
+            Consumer<ModelReport> modelTaker) {
         this.config = config;
         this.topic = topic;
         this.type = type;

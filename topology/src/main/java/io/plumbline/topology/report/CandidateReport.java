@@ -21,11 +21,9 @@ public record CandidateReport(
                 + "else `alike`; `unknown` with fewer than 10 requests")
         Standing standing,
 
-        @JsonPropertyDescription("rows that both explained")
-        int rows,
+        @JsonPropertyDescription("rows that both explained") int rows,
 
-        @JsonPropertyDescription("requests of these rows")
-        int requests,
+        @JsonPropertyDescription("requests of these rows") int requests,
 
         @JsonPropertyDescription("its FVU on these rows; null where they do not vary") @Nullable
         Double fvu,
@@ -61,7 +59,7 @@ public record CandidateReport(
         @JsonPropertyDescription("whether this window asks to propose it")
         boolean proposes,
 
-        @JsonPropertyDescription("watched features of which it has none with a cosine of .9")
+        @JsonPropertyDescription("watched features that it has no column for with a cosine of .9 or more")
         List<Integer> lostWatched) {
 
     /** Says how it stands beside the explainer in service. */

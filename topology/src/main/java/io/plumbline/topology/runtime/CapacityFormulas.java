@@ -100,9 +100,8 @@ final class CapacityFormulas {
             waiting += waitingRows(site) + site.waitingRequests();
             stored += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
             whole += site.whole();
-            explainers += site.decoder(region)
-                    + (site.id().isBlock() ? 0 : site.encoder(region))
-                    + site.candidate(region);
+            explainers +=
+                    site.decoder(region) + (site.id().isBlock() ? 0 : site.encoder(region)) + site.candidate(region);
             geometry += (site.candidate() == null ? 1 : 2) * geometry(site);
             decoders += site.adapts() ? site.decoder(region) : 0;
         }

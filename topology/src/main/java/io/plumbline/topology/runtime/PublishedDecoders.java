@@ -236,12 +236,8 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
             }
         };
         boolean inTime;
-        DecoderSubscriber once =
-                DecoderSubscriber.start(
-                        kafka,
-                        topic,
-                        other == null ? candidates : candidates.orCandidates(site, other),
-                        listener);
+        DecoderSubscriber once = DecoderSubscriber.start(
+                kafka, topic, other == null ? candidates : candidates.orCandidates(site, other), listener);
         try {
             inTime = read.await(CANDIDATE_WAIT.toSeconds(), TimeUnit.SECONDS);
         } catch (InterruptedException e) {

@@ -211,13 +211,13 @@ class ConsolePageIT {
         List<ModelReport> reports = IntStream.range(0, 12)
                 .mapToObj(window -> ConsoleReports.ofModel(window, 20, window < 8 ? 20 : 23))
                 .toList();
-        List<WindowReport> windows =
-                Stream.concat(windows("layer.20", 6).stream(), windows("layer.1", 6).stream())
-                        .toList();
+        List<WindowReport> windows = Stream.concat(windows("layer.20", 6).stream(), windows("layer.1", 6).stream())
+                .toList();
         String html = IncidentReport.html(
                 config, Objects.requireNonNull(config.models().get("llama")), reports, windows, List.of());
         browser.open("about:blank");
-        browser.open(Files.writeString(folder.resolve("model.html"), html).toUri().toString());
+        browser.open(
+                Files.writeString(folder.resolve("model.html"), html).toUri().toString());
         browser.awaitText("#connection", "record, written");
         browser.awaitText(".part.model", "since the window that ended 2023-11-14 22:23:00 UTC");
         String text = String.valueOf(browser.run("return document.querySelector('.part.model').textContent"));
