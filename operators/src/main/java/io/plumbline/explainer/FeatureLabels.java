@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * The names that people gave the features of a dictionary, by index.
  *
  * <p>A file is a JSON object of index to text, {@code {"17": "dogs", "23": "cities"}}, or CSV in UTF-8 with an index
- * and a text in each line, quoted as spreadsheets do; a first line that is no index is a heading. The file may be
- * anybody's: control characters become {@code ?}, and texts are cut at {@value #LONGEST} characters. Immutable.
+ * and a text in each line, quoted as spreadsheets do; a first line that is no index is a heading, and where it has more
+ * columns than two those are passed over. The file may be anybody's: control characters become {@code ?}, and texts are cut at {@value #LONGEST} characters. Immutable.
  */
 public final class FeatureLabels {
 
@@ -92,13 +92,15 @@ public final class FeatureLabels {
             throw new ExplainerFormatException("%s: %s".formatted(file, noText.getMessage()), noText);
         }
         boolean first = true;
+        int columns = 2;
         for (List<String> cells : rows(text)) {
             boolean heading = first && !INDEX.matcher(cells.get(0).strip()).matches();
+            columns = heading ? Math.max(2, cells.size()) : columns;
             first = false;
             if (heading || (cells.size() == 1 && cells.get(0).isBlank())) {
                 continue;
             }
-            if (cells.size() != 2) {
+            if (cells.size() != columns) {
                 throw new ExplainerFormatException(("%s: a line of %d cells, \"%s\": expected an index and a text; "
                                 + "a text with a comma stands in quotes")
                         .formatted(file, cells.size(), printable(String.join(",", cells))));

@@ -1,6 +1,8 @@
 package io.plumbline.features;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Kernels;
+import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,12 +12,15 @@ import java.util.concurrent.ConcurrentHashMap;
  * {@code argmax_j ⟨w_i, v_j⟩ / (‖w_i‖ ‖v_j‖)} over the decoder columns. What both dictionaries call the same has a
  * cosine near 1; dictionaries trained anew share a good part of their features, and no index.
  *
- * <p><b>Cost:</b> {@code 2 m d} flops for each feature that is asked for, once. Thread-safe.
+ * <p><b>Cost:</b> {@code 2 m d} flops for each feature that is asked for, once; for {@link #all} the same for each of
+ * them, as products of blocks. Thread-safe.
  */
 public final class FeatureMap {
 
     /** The cosine from which a feature counts as found again: a label is carried over, and a watched feature kept. */
     public static final double SAME = 0.9;
+
+    private static final int BLOCK = 1_024;
 
     private final Weights from;
     private final Weights to;
@@ -52,6 +57,41 @@ public final class FeatureMap {
     /** Returns the nearest feature; of columns of zeros the first one, with a cosine of 0. */
     public Nearest of(int feature) {
         return found.computeIfAbsent(feature, this::search);
+    }
+
+    /** Returns the nearest feature of each, by index; memory for two blocks of columns and their product. */
+    public Nearest[] all() {
+        Nearest[] nearest = new Nearest[from.rows()];
+        for (int at = 0; at < from.rows(); at += BLOCK) {
+            Matrix own = directions(from, at);
+            for (int i = 0; i < own.rows(); i++) {
+                boolean hasDirection = Kernels.dot(own.values(), i * own.columns(), own.values(), i * own.columns(), own.columns()) > 0.0;
+                nearest[at + i] = new Nearest(0, hasDirection ? Double.NEGATIVE_INFINITY : 0.0);
+            }
+            for (int other = 0; other < to.rows(); other += BLOCK) {
+                Matrix cosines = Kernels.multiplyTranspose(own, directions(to, other));
+                for (int i = 0; i < own.rows(); i++) {
+                    for (int j = 0; j < cosines.columns(); j++) {
+                        if (cosines.get(i, j) > nearest[at + i].cosine()) {
+                            nearest[at + i] = new Nearest(other + j, Math.min(1.0, cosines.get(i, j)));
+                        }
+                    }
+                }
+            }
+        }
+        return nearest;
+    }
+
+    /** Returns a block of columns at length one; those of zeros as they are. */
+    private static Matrix directions(Weights weights, int from) {
+        Matrix block = weights.rowRange(from, Math.min(weights.rows(), from + BLOCK));
+        for (int i = 0; i < block.rows(); i++) {
+            double length = Math.sqrt(weights.dot(from + i, weights, from + i));
+            for (int j = 0; length > 0.0 && j < block.columns(); j++) {
+                block.set(i, j, block.get(i, j) / length);
+            }
+        }
+        return block;
     }
 
     private Nearest search(int feature) {

@@ -44,6 +44,12 @@ class FeatureMapTest {
             assertEquals(1.0, map.of(i).cosine(), 1e-12);
             assertTrue(map.of(i).isSame());
         }
+        FeatureMap.Nearest[] all = map.all();
+        for (int i = 0; i < 40; i++) {
+            assertEquals(map.of(i).feature(), all[i].feature());
+            assertEquals(map.of(i).cosine(), all[i].cosine(), 1e-12);
+        }
+        assertEquals(0.0, FeatureMap.between(decoder(other), decoder(COLUMNS)).all()[0].cosine());
         FeatureMap.Nearest ofNothing =
                 FeatureMap.between(decoder(other), decoder(COLUMNS)).of(0);
         assertEquals(0.0, ofNothing.cosine(), "a column of zeros has no direction");

@@ -66,6 +66,7 @@ class CandidateTopologyTest {
     private Streaming monitor;
     private Streaming adapter;
     private final List<TestRecord<byte[], byte[]>> written = new ArrayList<>();
+    private @Nullable PublishedDecoder served;
     private long windowMs = T0;
     private int commands;
 
@@ -327,6 +328,30 @@ class CandidateTopologyTest {
         assertEquals("drifted", after.get("verdict").asText());
         assertEquals("candidate", after.get("candidate").get("explainer").asText());
         assertEquals(1, after.get("candidate").get("windows").asInt(), "what was counted before is of another version");
+    }
+
+    @Test
+    void anAdapterThatLostItsStateFindsOnTheTopicWhichExplainerServes() throws IOException {
+        start("mode: propose");
+        command(Verb.APPROVE, proposed().version());
+        List<PublishedDecoder> before = published();
+        adapter.close();
+        adapter = new Streaming(
+                AdapterTopology.build(
+                        config, WatchedFolder.sites(config), this::served, new Topic(), report -> {}),
+                StreamsSettings.adapter(config),
+                folder.resolve("adapter-anew"));
+        served = before.get(0);
+        AdaptationReport report = command(Verb.ROLL_BACK, AdaptationMessage.Command.IN_SERVICE);
+        assertEquals(Outcome.ROLLED_BACK, report.outcome(), report.reason());
+        assertEquals(2, report.version());
+        assertEquals(trained().sha256(), published().get(1).decoder().sha256());
+    }
+
+    private ActiveDecoders.Active served(String name) {
+        PublishedDecoder one = Objects.requireNonNull(served);
+        return new ActiveDecoders.Active(
+                one.decoder(), one.version(), null, one.manifest().parentSha256());
     }
 
     @Test

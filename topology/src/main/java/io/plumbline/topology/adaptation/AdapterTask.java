@@ -223,10 +223,10 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             forward(site, AdapterAnswer.said(report).to(command), timestampMs);
             return;
         }
-        SwapState state = state(site);
-        Active active = inService.of(site, state.version());
-        SiteAdapter adapter = configured.of(explainer(state, active));
-        SwapDesk.Standing standing = standing(adapter, state, active);
+        Known known = known(site, configured);
+        SiteAdapter adapter = known.adapter();
+        SwapState state = known.state();
+        SwapDesk.Standing standing = standing(adapter, state, known.active());
         AdapterAnswer answer =
                 adapter.desk().command(command, state, standing, timestampMs).to(command);
         carryOut(site, adapter, answer.since(state), timestampMs);
@@ -263,9 +263,10 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     private void answer(String site, SiteAdapter configured, AdaptationMessage message, long nowMs) {
-        SwapState state = state(site);
-        Active active = inService.of(site, state.version());
-        SiteAdapter adapter = configured.of(explainer(state, active));
+        Known known = known(site, configured);
+        SiteAdapter adapter = known.adapter();
+        SwapState state = known.state();
+        Active active = known.active();
         SwapDesk.Standing standing = standing(adapter, state, active);
         SwapDesk desk = adapter.desk();
         AdapterAnswer answer = null;
@@ -287,12 +288,17 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         SwapState before = state;
         if (answer != null && message instanceof AdaptationMessage.Adapt && answer.publication() != null) {
             carryOutWaiting();
-            SwapState meanwhile = state(site);
+            Known now = known(site, configured);
+            SwapState meanwhile = now.state();
             if (!meanwhile.equals(state)) {
-                Active serving = inService.of(site, meanwhile.version());
-                SiteAdapter now = configured.of(explainer(meanwhile, serving));
-                AdapterAnswer late = now.desk()
-                        .overtaken(message, answer.report(), meanwhile, standing(now, meanwhile, serving), nowMs);
+                AdapterAnswer late = now.adapter()
+                        .desk()
+                        .overtaken(
+                                message,
+                                answer.report(),
+                                meanwhile,
+                                standing(now.adapter(), meanwhile, now.active()),
+                                nowMs);
                 ofBlocks.replaceAll((block, said) -> AdapterAnswer.said(
                         said.report().with(late.outcome(), late.report().reason(), 0)));
                 answer = late;
@@ -310,11 +316,24 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         adapter.blocks().forEach(block -> pools.empty(block.site()));
     }
 
-    /** Returns what names the explainer in service; null: the site's own. */
-    private static @Nullable String explainer(SwapState state, @Nullable Active active) {
-        return active != null && active.version() > state.version()
-                ? active.explainerSha256()
-                : state.explainerSha256();
+    /**
+     * What is known of a site.
+     *
+     * @param adapter for the explainer in service
+     * @param active the decoder in service; null: the trained one as it came
+     */
+    private record Known(SiteAdapter adapter, SwapState state, @Nullable Active active) {}
+
+    private Known known(String site, SiteAdapter configured) {
+        SwapState state = state(site);
+        Active active = inService.of(site, state.version());
+        if (active == null || active.version() <= state.version()) {
+            return new Known(configured.of(state.explainerSha256()), state, active);
+        }
+        // A state that was lost does not say which explainer serves: the topic does.
+        SiteAdapter adapter = configured.of(active.explainerSha256());
+        return new Known(
+                adapter, state.explainedBy(adapter.equals(configured) ? null : adapter.trainedSha256()), active);
     }
 
     /**

@@ -113,6 +113,22 @@ public record SwapState(
                 newVersion, false, pinned, false, candidates, null, swapsMs, null, pausedUntilMs, null, sha256);
     }
 
+    /** Returns this state, of a site that this explainer explains; null: its own. */
+    SwapState explainedBy(@Nullable String sha256) {
+        return new SwapState(
+                version,
+                adapted,
+                pinned,
+                holding,
+                candidates,
+                waiting,
+                swapsMs,
+                fitted,
+                pausedUntilMs,
+                explainer,
+                sha256);
+    }
+
     /** Returns this state with a candidate explainer that waits. */
     SwapState proposedExplainer(@Nullable Waiting candidate) {
         return new SwapState(

@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -150,6 +151,20 @@ public record WatchedSite(
         if (!made.explainerSha256().equals(other.decoder().sha256())) {
             return "baseline: made with decoder %s, but the candidate has %s; run `plumbline baseline` with it"
                     .formatted(made.explainerSha256(), other.decoder().sha256());
+        }
+        SiteSettings.Candidate candidate = Objects.requireNonNull(settings.explained().candidate());
+        SiteSettings explained = settings.ofCandidate(
+                candidate, Objects.requireNonNull(candidate.baseline()), settings.watch());
+        String refusal = Stream.of(
+                        unwatched(explained, other),
+                        otherRows(explained, made),
+                        fewerEncodedRows(explained, made),
+                        otherFeatures(other, made))
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
+        if (refusal != null) {
+            return refusal;
         }
         RequestModel requests = baseline.requests();
         RequestModel others = made.requests();

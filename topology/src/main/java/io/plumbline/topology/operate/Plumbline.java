@@ -7,6 +7,7 @@ import io.plumbline.topology.cli.CompareCommand;
 import io.plumbline.topology.cli.CompletionCommand;
 import io.plumbline.topology.cli.ConfigCommand;
 import io.plumbline.topology.cli.EncodeCommand;
+import io.plumbline.topology.cli.MatchCommand;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerCommand;
 import io.plumbline.topology.cli.ExportTrainingCommand;
@@ -50,6 +51,7 @@ import picocli.CommandLine.ScopeType;
             CompareCommand.class,
             ExplainerCommand.class,
             EncodeCommand.class,
+            MatchCommand.class,
             ExportTrainingCommand.class,
             RunCommand.class,
             ReplayCommand.class,
