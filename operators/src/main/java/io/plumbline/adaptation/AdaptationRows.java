@@ -5,6 +5,7 @@ import io.plumbline.explainer.KnownCodes;
 import io.plumbline.moments.SampleSplit;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.requests.UsualRows;
 import java.util.IdentityHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param fit rows of the window to fit every candidate on
  * @param choose to choose between them
  * @param refit to fit the chosen one on before it is judged
- * @param judge for the gate
+ * @param judge for the gate, without rows that are much longer than clean ones ({@link UsualRows#toJudge})
  * @param all every row of the window: to fit the one that passed on
  * @param anchor rows of the baseline to hold the trained decoder's answers on; null where there are none
  * @param check other rows of the baseline, to price a decoder on; null where there are none
@@ -55,7 +56,7 @@ public record AdaptationRows(
         }
         SampleRows all = SampleRows.of(encoder, known, split.all(), width);
         SampleRows fit = part(all, places, split.fit());
-        SampleRows judge = part(all, places, split.judge());
+        SampleRows judge = part(all, places, UsualRows.toJudge(split.judge(), split.all(), baseline.longest()));
         boolean three = split.judgeIsIndependent();
         return new AdaptationRows(
                 fit,

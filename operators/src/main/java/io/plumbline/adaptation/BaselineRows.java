@@ -16,9 +16,10 @@ import org.jspecify.annotations.Nullable;
  *
  * @param anchor to hold the trained decoder's answers on while a window is fitted; null where there are too few
  * @param check other requests, to price a decoder on; null where there are none
+ * @param longest of them, which says which rows of a window are too long to judge a decoder
  */
 public record BaselineRows(
-        @Nullable SampleRows anchor, @Nullable SampleRows check) {
+        @Nullable SampleRows anchor, @Nullable SampleRows check, UsualRows.Longest longest) {
 
     private static final String SAE_LENS = "SAELens";
 
@@ -35,7 +36,8 @@ public record BaselineRows(
         int cut = middle(rows);
         return new BaselineRows(
                 cut == 0 ? null : SampleRows.of(encoder, rows.subList(0, cut), width),
-                rows.isEmpty() ? null : SampleRows.of(encoder, rows.subList(cut, rows.size()), width));
+                rows.isEmpty() ? null : SampleRows.of(encoder, rows.subList(cut, rows.size()), width),
+                UsualRows.Longest.of(rows));
     }
 
     /**

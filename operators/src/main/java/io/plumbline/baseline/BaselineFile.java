@@ -43,6 +43,8 @@ import org.jspecify.annotations.Nullable;
  * request_location                        [p]             F64
  * request_rows                            [1]             F64   mean number of rows of a request
  * request_scores                          [B]             F64   of its request means, cross-fitted, ascending
+ * request_lengths                         [B]             F64   of their deviations, ascending, see
+ *                                                               {@link io.plumbline.groups.GroupSpace}; may be missing
  * request_fvu_scores.N                    [F]             F64   their FVU of N rows, ascending, see
  *                                                               {@link RanksByRows}; N = 2, 3, 4, ...; may be missing
  * request_evidence_scores.N               [F]             F64   their evidence in mean and FVU of N rows together,

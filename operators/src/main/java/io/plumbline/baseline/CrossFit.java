@@ -1,6 +1,7 @@
 package io.plumbline.baseline;
 
 import io.plumbline.baseline.RequestMeans.Mean;
+import io.plumbline.groups.GroupSpace;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -65,8 +66,16 @@ record CrossFit(RequestModel model, Map<Integer, Double> scores) {
                                 reconstructions,
                                 request))
                         .toList());
+        RequestModel withoutLengths = new RequestModel(
+                whole.basis(), whole.location(), usualRows, means, new double[0], reconstructions, both);
+        GroupSpace space = withoutLengths.groupSpace();
+        double[] lengths = requests.stream()
+                .mapToDouble(request -> space.length(WhitenedMeans.total(whole.basis(), request)))
+                .sorted()
+                .toArray();
         return new CrossFit(
-                new RequestModel(whole.basis(), whole.location(), usualRows, means, reconstructions, both), scores);
+                new RequestModel(whole.basis(), whole.location(), usualRows, means, lengths, reconstructions, both),
+                scores);
     }
 
     /** Returns the evidence of a request's mean and of each cut of its rows, ranked among the other requests. */

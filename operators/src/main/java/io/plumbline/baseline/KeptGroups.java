@@ -29,14 +29,9 @@ final class KeptGroups {
         GroupSpace space = model.groupSpace();
         UnusualRequests pool = UnusualRequests.of(space);
         for (Mean request : requests) {
-            double[] sum = WhitenedMeans.product(model.basis(), request.mean());
-            for (int i = 0; i < sum.length; i++) {
-                sum[i] *= request.rows();
-            }
             Double score = fit.scores().get(request.number());
-            pool.add(
-                    new RequestTotal(request.number(), null, request.rows(), sum),
-                    score != null && space.isUnusual(score));
+            RequestTotal total = WhitenedMeans.total(model.basis(), request);
+            pool.add(total, score != null && space.isUnusual(total, score));
         }
         return KnownGroups.of(pool);
     }

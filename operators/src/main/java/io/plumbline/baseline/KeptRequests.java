@@ -15,6 +15,7 @@ final class KeptRequests {
     private static final String LOCATION = "request_location";
     private static final String ROWS = "request_rows";
     private static final String SCORES = "request_scores";
+    private static final String LENGTHS = "request_lengths";
     private static final String FVU_SCORES = "request_fvu_scores.";
     private static final String EVIDENCE_SCORES = "request_evidence_scores.";
 
@@ -28,6 +29,9 @@ final class KeptRequests {
                 .addVector(LOCATION, DType.F64, model.location())
                 .addVector(ROWS, DType.F64, new double[] {model.usualRows()})
                 .addVector(SCORES, DType.F64, model.baselineScores());
+        if (model.lengths().length > 0) {
+            writer.addVector(LENGTHS, DType.F64, model.lengths());
+        }
         write(writer, FVU_SCORES, model.reconstructions());
         write(writer, EVIDENCE_SCORES, model.both());
     }
@@ -67,6 +71,7 @@ final class KeptRequests {
                             .toDoubles(),
                     BaselineFile.vector(name, tensors, ROWS, 1, DType.F64).toDoubles()[0],
                     scores(name, tensors, SCORES),
+                    tensors.contains(LENGTHS) ? vector(name, tensors, LENGTHS).toDoubles() : new double[0],
                     ranks(name, tensors, FVU_SCORES),
                     ranks(name, tensors, EVIDENCE_SCORES));
         } catch (IllegalArgumentException refused) {
@@ -82,14 +87,18 @@ final class KeptRequests {
         return steps.isEmpty() ? null : new RanksByRows(steps);
     }
 
-    private static ScoreRanks scores(String name, Safetensors tensors, String tensor) {
-        Tensor scores = BaselineFile.tensor(name, tensors, tensor, DType.F64);
-        if (scores.shape().size() != 1) {
-            throw new BaselineException("%s: tensor \"%s\" has shape %s, expected one score per request"
-                    .formatted(name, tensor, scores.shape()));
+    private static Tensor vector(String name, Safetensors tensors, String tensor) {
+        Tensor vector = BaselineFile.tensor(name, tensors, tensor, DType.F64);
+        if (vector.shape().size() != 1) {
+            throw new BaselineException("%s: tensor \"%s\" has shape %s, expected one number per request"
+                    .formatted(name, tensor, vector.shape()));
         }
+        return vector;
+    }
+
+    private static ScoreRanks scores(String name, Safetensors tensors, String tensor) {
         try {
-            return ScoreRanks.of(scores.toDoubles());
+            return ScoreRanks.of(vector(name, tensors, tensor).toDoubles());
         } catch (IllegalArgumentException refused) {
             throw new BaselineException("%s: tensor \"%s\": %s".formatted(name, tensor, refused.getMessage()));
         }

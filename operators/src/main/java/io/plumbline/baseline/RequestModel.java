@@ -47,6 +47,7 @@ public final class RequestModel {
     private final double[] location;
     private final double usualRows;
     private final ScoreRanks means;
+    private final double[] lengths;
     private final @Nullable RanksByRows reconstructions;
     private final @Nullable RanksByRows both;
 
@@ -57,6 +58,7 @@ public final class RequestModel {
      * @param location p numbers
      * @param usualRows n0, at least 1
      * @param means cross-fitted scores of the baseline's request means
+     * @param lengths of their deviations ({@link GroupSpace#length}), ascending; empty where they are not known
      * @param reconstructions how badly the baseline's requests are reconstructed; null where too few have rows that
      *     vary
      * @param both the sums of their two evidences; null where that is null
@@ -67,6 +69,7 @@ public final class RequestModel {
             double[] location,
             double usualRows,
             ScoreRanks means,
+            double[] lengths,
             @Nullable RanksByRows reconstructions,
             @Nullable RanksByRows both) {
         this.basis = basis;
@@ -74,6 +77,7 @@ public final class RequestModel {
         this.location = location.clone();
         this.usualRows = usualRows;
         this.means = means;
+        this.lengths = lengths.clone();
         this.reconstructions = reconstructions;
         this.both = both;
         if (location.length != basis.rows()) {
@@ -84,6 +88,12 @@ public final class RequestModel {
             if (!Double.isFinite(value)) {
                 throw new IllegalArgumentException(
                         "a location that holds %s: expected finite numbers".formatted(value));
+            }
+        }
+        for (int i = 0; i < lengths.length; i++) {
+            if (!(lengths[i] >= (i == 0 ? 0.0 : lengths[i - 1]) && lengths[i] < Double.POSITIVE_INFINITY)) {
+                throw new IllegalArgumentException(
+                        "a length %s at %d of requests: expected finite ones, ascending".formatted(lengths[i], i));
             }
         }
         // Written so that NaN fails them.
@@ -188,6 +198,10 @@ public final class RequestModel {
         return location.clone();
     }
 
+    double[] lengths() {
+        return lengths.clone();
+    }
+
     double usualRows() {
         return usualRows;
     }
@@ -213,6 +227,6 @@ public final class RequestModel {
 
     /** Returns in which direction other requests lie from the baseline's, and which of them are unusual. */
     public GroupSpace groupSpace() {
-        return GroupSpace.of(projection.id(), basis, location, usualRows, means.scores());
+        return GroupSpace.of(projection.id(), basis, location, usualRows, means.scores(), lengths);
     }
 }

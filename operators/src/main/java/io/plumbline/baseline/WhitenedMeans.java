@@ -5,6 +5,7 @@ import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.OrthonormalRows;
+import io.plumbline.requests.RequestTotal;
 import java.util.List;
 import java.util.Random;
 import org.jspecify.annotations.Nullable;
@@ -154,6 +155,15 @@ record WhitenedMeans(Matrix basis, double[] location) {
             gaussian.values()[i] = random.nextGaussian();
         }
         return OrthonormalRows.of(gaussian, leading, random);
+    }
+
+    /** Returns a request's sum of rows under a basis. */
+    static RequestTotal total(Matrix basis, Mean request) {
+        double[] sum = product(basis, request.mean());
+        for (int i = 0; i < sum.length; i++) {
+            sum[i] *= request.rows();
+        }
+        return new RequestTotal(request.number(), null, request.rows(), sum);
     }
 
     static double[] product(Matrix basis, double[] x) {

@@ -13,8 +13,8 @@
  * order, as moments are; grouping starts from the merged pool each time. Groups themselves could not be merged: average
  * linkage of a whole is not that of its parts.
  *
- * <p><b>Not seen:</b> a kind that is a few percent of the baseline's requests. The precision of the scores has learnt
- * its direction, so its requests are usual, however many there are later.
+ * <p><b>A kind that is a few percent of the baseline's requests</b> is usual by the scores, whose precision has learnt
+ * its direction. It is unusual by its length, so it is seen when it grows ({@link io.plumbline.groups.GroupSpace}).
  */
 @NullMarked
 package io.plumbline.groups;

@@ -21,11 +21,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The rows must be near rows of <em>one</em> other request: common words make half of the rows of many requests near
  * a row of any other.
+ *
+ * <p><b>A word that moves all rows after it</b> moves them alike. So rows are compared once more less the mean of their
+ * request's, where that is of {@value #FEWEST_OF_A_MEAN} rows or more: its error is then within the limit. Copies moved
+ * by .7 of the standard deviation from their second third on are linked by it, where .24 are without; of 40 requests
+ * recorded in each of seven kinds of text, by two models, it links none that were apart, where a limit of .09 in the
+ * place of .06 does.
  */
 final class LinkedRequests {
 
     private static final double SHARE = 0.5;
     private static final int FEWEST = 2;
+    private static final int FEWEST_OF_A_MEAN = 16;
 
     private final List<SampledRow> rows;
     private final double rate;
@@ -63,12 +70,40 @@ final class LinkedRequests {
             return rows;
         }
         LinkedRequests linked = new LinkedRequests(rows, rate, near);
-        linked.link(linked.nearRequests());
+        linked.link(linked.nearRequests(rows));
+        linked.link(linked.nearRequests(linked.centred()));
         return linked.named(known);
     }
 
-    /** Returns for each row the other requests that have a row near it; null for none. */
-    private @Nullable BitSet[] nearRequests() {
+    /** Returns the rows less the means of their requests; those of a request with few rows as they are. */
+    private List<SampledRow> centred() {
+        int width = rows.get(0).activation().length;
+        double[][] means = new double[rowsOf.length][width];
+        for (int row = 0; row < request.length; row++) {
+            float[] values = rows.get(row).activation();
+            double[] mean = means[request[row]];
+            for (int j = 0; j < width; j++) {
+                mean[j] += values[j] / rowsOf[request[row]];
+            }
+        }
+        List<SampledRow> centred = new ArrayList<>(rows.size());
+        for (int row = 0; row < request.length; row++) {
+            SampledRow one = rows.get(row);
+            if (rowsOf[request[row]] >= FEWEST_OF_A_MEAN) {
+                float[] values = one.activation().clone();
+                for (int j = 0; j < width; j++) {
+                    values[j] -= (float) means[request[row]][j];
+                }
+                centred.add(new SampledRow(one.hash(), one.request(), one.timestampMs(), values, null));
+            } else {
+                centred.add(one);
+            }
+        }
+        return centred;
+    }
+
+    /** Returns for each row, as it is or centred, the other requests that have a row near it; null for none. */
+    private @Nullable BitSet[] nearRequests(List<SampledRow> rows) {
         double limit = near * RowContents.scale(rows);
         @Nullable BitSet[] found = new BitSet[rows.size()];
         NearRows.forEach(rows, limit, (i, j) -> {

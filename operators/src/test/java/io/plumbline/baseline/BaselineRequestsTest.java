@@ -143,6 +143,10 @@ class BaselineRequestsTest {
         assertRefused("expected at least 20 finite", model(basis(1.0), 2, 5.0, new double[19]), true);
         assertRefused("expected at least 20 finite", model(basis(1.0), 2, 5.0, scores(Double.NaN)), true);
         assertRefused(
+                "a length 1.0 at 1 of requests: expected finite ones, ascending",
+                model(basis(1.0), 2, 5.0, scores(1.0)).addVector("request_lengths", DType.F64, new double[] {2, 1}),
+                true);
+        assertRefused(
                 "request_fvu_scores.8",
                 model(basis(1.0), 2, 5.0, scores(1.0)).addVector("request_fvu_scores.8", DType.F64, new double[3]),
                 true);

@@ -402,7 +402,9 @@ class DriftJudgeTest {
         ScoreRanks ranks =
                 ScoreRanks.of(IntStream.range(0, 300).asDoubleStream().toArray());
         RanksByRows byRows = new RanksByRows(List.of(new RanksByRows.Step(2, ranks)));
-        return baseline(samples, new RequestModel(Matrix.identity(2), new double[2], 2.0, ranks, byRows, byRows));
+        return baseline(
+                samples,
+                new RequestModel(Matrix.identity(2), new double[2], 2.0, ranks, new double[0], byRows, byRows));
     }
 
     private static DriftJudge promising(int cleanWindows) {

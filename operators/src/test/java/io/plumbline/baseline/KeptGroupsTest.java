@@ -21,14 +21,21 @@ import org.junit.jupiter.api.io.TempDir;
 class KeptGroupsTest {
 
     @Test
-    void aBaselineKeepsTheGroupsOfItsTenthOfUnusualRequestsAndReadsThemBack(@TempDir Path folder) throws IOException {
+    void aBaselineKeepsTheGroupsOfItsUnusualRequestsAndReadsThemBack(@TempDir Path folder) throws IOException {
         Baseline written = BaselineTest.build(60);
         KnownGroups groups = Objects.requireNonNull(written.groups());
-        assertEquals(5.0 / 60, Arrays.stream(groups.shares()).sum(), 1e-12);
+        // Two by their scores, two by their lengths, one of them by both.
+        assertEquals(3.0 / 60, Arrays.stream(groups.shares()).sum(), 1e-12);
         KnownGroups back =
                 Objects.requireNonNull(BaselineTest.reread(folder, written).groups());
         assertEquals(groups.means(), back.means());
         assertArrayEquals(groups.shares(), back.shares());
+        RequestModel model = Objects.requireNonNull(written.requests());
+        assertEquals(60, model.lengths().length);
+        assertArrayEquals(
+                model.lengths(),
+                Objects.requireNonNull(BaselineTest.reread(folder, written).requests())
+                        .lengths());
     }
 
     @Test

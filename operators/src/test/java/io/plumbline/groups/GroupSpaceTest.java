@@ -2,13 +2,16 @@ package io.plumbline.groups;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.requests.RequestTotal;
 import java.util.Objects;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class GroupSpaceTest {
@@ -16,7 +19,7 @@ class GroupSpaceTest {
     private static final double[] SCORES = new double[20];
 
     private static GroupSpace space(Matrix basis, double... location) {
-        return GroupSpace.of(RequestProjection.of(basis).id(), basis, location, 1.0, SCORES);
+        return GroupSpace.of(RequestProjection.of(basis).id(), basis, location, 1.0, SCORES, new double[0]);
     }
 
     @Test
@@ -54,6 +57,30 @@ class GroupSpaceTest {
         double[] direction =
                 Objects.requireNonNull(space(Matrix.identity(2), 0, 0).direction(large));
         assertEquals(Math.sqrt(0.5), direction[0], 1e-15);
+    }
+
+    @Test
+    void aRequestIsUnusualByItsScoreOrByItsLengthWhateverTheWhitening() {
+        // Along the first direction the baseline varies much, along the second hardly.
+        Matrix basis = new Matrix(2, 2, new double[] {0.1, 0, 0, 10});
+        double[] scores = IntStream.range(0, 100).mapToDouble(i -> i / 10.0).toArray();
+        double[] lengths = IntStream.range(0, 100).mapToDouble(i -> i).toArray();
+        RequestProjection.Id id = RequestProjection.of(basis).id();
+        GroupSpace both = GroupSpace.of(id, basis, new double[2], 4.0, scores, lengths);
+        GroupSpace byScore = GroupSpace.of(id, basis, new double[2], 4.0, scores, new double[0]);
+        RequestTotal along = new RequestTotal(1, null, 4, new double[] {4 * 0.1 * 10, 0});
+        assertEquals(100.0, both.length(along), 1e-9);
+        assertTrue(both.isUnusual(along));
+        assertFalse(byScore.isUnusual(along));
+        RequestTotal across = new RequestTotal(1, null, 4, new double[] {0, 4 * 10 * 0.32});
+        assertTrue(both.isUnusual(across));
+        assertTrue(byScore.isUnusual(across));
+        // A quarter of the usual rows: a quarter of the length.
+        RequestTotal few = new RequestTotal(1, null, 1, new double[] {0.1 * 19, 0});
+        assertEquals(361.0 / 4, both.length(few), 1e-9);
+        assertFalse(both.isUnusual(few));
+        assertNotEquals(both, byScore);
+        assertNotEquals(both.fingerprint(), byScore.fingerprint());
     }
 
     @Test

@@ -27,7 +27,7 @@ class RecentGroupsTest {
         Matrix basis = Matrix.identity(P);
         double[] centre = new double[P];
         centre[0] = location;
-        return GroupSpace.of(RequestProjection.of(basis).id(), basis, centre, 1.0, new double[] {0.01});
+        return GroupSpace.of(RequestProjection.of(basis).id(), basis, centre, 1.0, new double[] {0.01}, new double[0]);
     }
 
     /** A request along an axis, but for some noise. */

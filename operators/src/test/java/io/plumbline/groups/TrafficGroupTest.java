@@ -27,7 +27,8 @@ class TrafficGroupTest {
             Matrix.identity(P),
             new double[P],
             1.0,
-            IntStream.range(0, 20).mapToDouble(i -> 5 * i).toArray());
+            IntStream.range(0, 20).mapToDouble(i -> 5 * i).toArray(),
+            new double[0]);
 
     private static RequestTotal along(int axis, String name, Random random) {
         double[] sum = new double[P];

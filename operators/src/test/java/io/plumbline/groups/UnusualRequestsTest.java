@@ -20,7 +20,7 @@ public class UnusualRequestsTest extends MergeableLaws<UnusualRequests> {
 
     static GroupSpace space(double... location) {
         Matrix basis = Matrix.identity(DIMENSION);
-        return GroupSpace.of(RequestProjection.of(basis).id(), basis, location, 3.0, SCORES);
+        return GroupSpace.of(RequestProjection.of(basis).id(), basis, location, 3.0, SCORES, new double[0]);
     }
 
     @Override

@@ -146,6 +146,29 @@ class DistinctRequestsTest {
         assertEquals(36, found.requests() + found.repeats() + found.linked());
     }
 
+    /** Tests a word that moves all rows after it by more than a row may be from its copy. */
+    @ParameterizedTest
+    @CsvSource({"0.3, 1.0", "0.6, 1.0", "0.6, 0.5", "0.3, 0.3"})
+    void copiesWhoseRowsMoveAlikeAreOne(double moved, double rate) {
+        Window window = new Window(17);
+        window.different(20, 0).moved(12, 30, moved);
+        DistinctRequests found = DistinctRequests.forRefit(window.rows(rate), rate, CLEAN, Set.of());
+        assertEquals(21, found.requests(), found.count());
+    }
+
+    /** Tests requests of one sampled row each, which are nothing less their own mean. */
+    @Test
+    void requestsOfFewRowsAreNotComparedLessTheirMeans() {
+        List<SampledRow> rows = new Window(18).different(40, 0).rows(1.0);
+        List<SampledRow> one = rows.stream()
+                .collect(Collectors.groupingBy(SampledRow::request, TreeMap::new, Collectors.toList()))
+                .values()
+                .stream()
+                .map(request -> request.get(0))
+                .toList();
+        assertEquals(40, DistinctRequests.forRefit(one, 0.01, CLEAN, Set.of()).requests());
+    }
+
     /** Tests templates with one half filled in anew. */
     @Test
     void requestsThatShareHalfOfTheirRowsAreLinked() {
@@ -282,6 +305,26 @@ class DistinctRequestsTest {
             text.addAll(text(LENGTH - text.size()));
             for (int i = 0; i < count; i++) {
                 request(text, noise);
+            }
+            return this;
+        }
+
+        /** Adds copies whose rows behind the first ones are all moved alike, by a move of each copy's own. */
+        Window moved(int count, int first, double moved) {
+            List<float[]> text = text(LENGTH);
+            for (int i = 0; i < count; i++) {
+                double[] move = random.doubles(WIDTH)
+                        .map(any -> moved * random.nextGaussian())
+                        .toArray();
+                List<float[]> copy = new ArrayList<>(text.subList(0, first));
+                for (float[] row : text.subList(first, LENGTH)) {
+                    float[] values = row.clone();
+                    for (int j = 0; j < WIDTH; j++) {
+                        values[j] += (float) move[j];
+                    }
+                    copy.add(values);
+                }
+                request(copy, 0.0);
             }
             return this;
         }

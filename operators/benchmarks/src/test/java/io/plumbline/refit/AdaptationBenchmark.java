@@ -22,6 +22,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.moments.SecondMoment;
+import io.plumbline.requests.UsualRows;
 import io.plumbline.wire.ByteSink;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
@@ -103,7 +104,8 @@ public final class AdaptationBenchmark {
         System.out.printf("the trained decoder's subspace, once per explainer or read: %.1f s%n", seconds(begin));
         activations = drifted(dimension, 2);
         Matrix clean = floats(ROWS, dimension, 3, 1.0);
-        baseline = new BaselineRows(rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS));
+        baseline = new BaselineRows(
+                rows(clean, 0, ROWS / 2), rows(clean, ROWS / 2, ROWS), UsualRows.Longest.of(List.of()));
     }
 
     public static void main(String[] arguments) throws IOException, InterruptedException {

@@ -179,7 +179,7 @@ record ListedGroups(
         }
         out.println(String.format(
                 Locale.ROOT,
-                "unusual: %,d of %s, a tenth of clean ones is; %s of %d or more that are like each other",
+                "unusual: %,d of %s, at most a tenth of clean ones is; %s of %d or more that are like each other",
                 unusual,
                 Amounts.count(requests, "request"),
                 Amounts.count(groups.size(), "group"),

@@ -118,9 +118,8 @@ final class GateAttacks {
                 List.of());
     }
 
-    /** Names the attacks that fool the gate: near copies that differ too much to be linked, and long rows that stay. */
-    static final Set<String> BEYOND_THE_LIMITS =
-            Set.of("40 near copies of one prompt; later rows moved by 0.3 sd", "first rows 5 times as long");
+    /** Names where the gate says too little: long rows are fitted on and do not judge, and later traffic has them. */
+    static final Set<String> BEYOND_THE_LIMITS = Set.of("first rows 5 times as long and later ones too");
 
     /** Returns the windows; those of one kind take the first 30 requests of a stream, those of two 20 of each. */
     Map<String, Attack> attacks() {
@@ -130,11 +129,12 @@ final class GateAttacks {
                         one.subList(30, Math.min(50, one.size())).stream(), other.subList(20, 40).stream())
                 .toList();
         attacks.put("no attack", new Attack(one.subList(0, 30), later));
-        for (double moved : new double[] {0.15, 0.2, 0.24, 0.3}) {
+        for (double moved : new double[] {0.15, 0.2, 0.24, 0.3, 0.5, 0.7, 1.0}) {
             attacks.put(
                     "40 near copies of one prompt; later rows moved by %s sd".formatted(moved),
                     new Attack(nearCopies(1, moved), later));
         }
+        attacks.put("40 near copies of one prompt; each row moved by 0.3 sd on its own", new Attack(noisy(0.3), later));
         attacks.put("40 near copies of three prompts; moved by 0.2 sd", new Attack(nearCopies(3, 0.2), later));
         attacks.put("40 near copies of ten prompts; moved by 0.2 sd", new Attack(nearCopies(10, 0.2), later));
         attacks.put("one language first and then another", new Attack(joined(one, other), both));
@@ -145,6 +145,9 @@ final class GateAttacks {
             attacks.put(
                     "first rows %d times as long".formatted(factor),
                     new Attack(longFirst(one.subList(0, 30), factor), later));
+            attacks.put(
+                    "first rows %d times as long and later ones too".formatted(factor),
+                    new Attack(longFirst(one.subList(0, 30), factor), longFirst(later, factor)));
         }
         attacks.put("a third of the rows 9 times as long", new Attack(longThird(one.subList(0, 30)), later));
         attacks.put("a common opening of 60 rows", new Attack(opening(30), later));
@@ -198,6 +201,23 @@ final class GateAttacks {
                                     row -> row < prompt.size() / 3 ? prompt.get(row) : moved(prompt.get(row), move, 1))
                             .toList();
                 })
+                .toList();
+    }
+
+    /** Returns copies each of whose rows is moved on its own. */
+    private List<List<SampledRow>> noisy(double moved) {
+        double[] deviation = deviation();
+        Random random = new Random(5);
+        return IntStream.range(0, 40)
+                .mapToObj(copy -> one.get(0).stream()
+                        .map(row -> {
+                            float[] move = new float[deviation.length];
+                            for (int j = 0; j < move.length; j++) {
+                                move[j] = (float) (moved * deviation[j] * random.nextGaussian());
+                            }
+                            return moved(row, move, 1);
+                        })
+                        .toList())
                 .toList();
     }
 

@@ -26,6 +26,7 @@ class GateAttacksTest {
 
     private static final List<String> ATTACKS = List.of(
             "40 near copies of one prompt; later rows moved by 0.15 sd",
+            "40 near copies of one prompt; later rows moved by 0.5 sd",
             "40 near copies of ten prompts; moved by 0.2 sd",
             "one language first and then another",
             "two languages in turn",
