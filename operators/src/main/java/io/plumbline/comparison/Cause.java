@@ -12,5 +12,5 @@ public record Cause(String kind, String sentence) {
 
     /** The mistakes that are known. */
     public static final List<String> KINDS =
-            List.of("missing_template", "overflow", "wrong_dtype", "scaled_rows", "another_layer");
+            List.of("missing_template", "overflow", "wrong_dtype", "scaled_rows", "another_layer", "far_rows");
 }

@@ -10,11 +10,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Finds the mistakes that explain a change.
  *
- * <p>Rows are scaled where the lengths of all change by one factor, to a fiftieth, and hardly any turns. They come from
- * another layer where the explainer leaves more than all of their variance, and twice what it left before, or where 19
- * of 20 have a cosine below {@value Pairs#FAR} to the same row before. On a small language model a neighbouring layer
- * has a median of 0.95, weights of 4 bits one of 0.99; those of 3 bits are as far as a layer, so that only rows of the
- * layers themselves tell.
+ * <p>Rows are scaled where the lengths of all change by one factor, to a fiftieth, and hardly any turns. They are those
+ * of another layer where that layer is given and nearer. Else they are no more than far: where the explainer leaves
+ * more than all of their variance, and twice what it left before, or where 19 of 20 have a cosine below
+ * {@value Pairs#FAR} to the same row before. On a small language model a neighbouring layer has a median of 0.95 and
+ * weights of 3 bits one of 0.94, and 99 % of the rows of both are nearest to the same row before. So neither is named
+ * without rows of the layers.
  */
 final class Causes {
 
@@ -68,17 +69,31 @@ final class Causes {
                     "after's rows are before's times %.4f: the factor varies by %.2g %%, the mean cosine is %.4f";
             causes.put("scaled_rows", text(sentence, pairs.ratio(), percent, pairs.cosineWithout(Estimate.NONE)));
         } else if (template == null && fvu > 1.0 && fvu > 2.0 * fvuBefore) {
-            String sentence = "another layer or another hook: the explainer leaves %.3g of the variance, %.3g before";
-            causes.put("another_layer", text(sentence, fvu, fvuBefore));
+            String sentence = "the explainer leaves %.3g of the variance, %.3g before, ";
+            causes.put("far_rows", text(sentence, fvu, fvuBefore) + likely(pairs));
         } else if (pairs != null && layer == null && pairs.farShare() >= NEARLY_ALL) {
-            String sentence =
-                    "another layer, another hook, or weights of 3 bits: %.3g %% of the cosines to the row before"
-                            + " are below %s";
-            causes.put("another_layer", text(sentence, 100.0 * pairs.farShare(), Pairs.FAR));
+            String sentence = "%.3g %% of the cosines to the row before are below %s, ";
+            causes.put("far_rows", text(sentence, 100.0 * pairs.farShare(), Pairs.FAR) + likely(pairs));
         }
         return causes.entrySet().stream()
                 .map(cause -> new Cause(cause.getKey(), cause.getValue()))
                 .toList();
+    }
+
+    /** Returns what rows so far away may be, which their recordings cannot tell apart. */
+    private static String likely(@Nullable Pairs pairs) {
+        if (pairs == null) {
+            return "as on another layer or another hook";
+        }
+        double nearest = pairs.nearest().share();
+        String sentence = "as %s: %.3g %% of the rows are nearest to the same row before, with %.3f times its length";
+        return text(
+                sentence,
+                nearest >= NEARLY_ALL
+                        ? "on another layer or with weights of 3 bits"
+                        : "on another layer, on another hook or with weights of 2 bits",
+                100.0 * nearest,
+                pairs.ratio());
     }
 
     private static String text(String sentence, Object... figures) {

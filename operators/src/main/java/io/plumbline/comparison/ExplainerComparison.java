@@ -1,5 +1,6 @@
 package io.plumbline.comparison;
 
+import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.features.ActivityChanges;
@@ -11,7 +12,9 @@ import io.plumbline.geometry.FaithfulnessGap;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowMask;
+import io.plumbline.probes.Probe;
 import io.plumbline.records.ActivationBatch;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -39,20 +42,63 @@ import org.jspecify.annotations.Nullable;
  * @param figures by name, those that could be measured
  * @param features which of them survive; null where rows have no partner, or nothing is measured
  * @param activity which of them are active more or less often; null where rows have a partner, or nothing is measured
+ * @param probes what became of their verdicts; none where rows have no partner, or nothing is measured
  * @param causes mistakes that explain the change
  */
 public record ExplainerComparison(
+        @JsonPropertyDescription("requests before and after")
         List<Integer> requests,
+
+        @JsonPropertyDescription("rows compared, before and after: those that are finite and not masked, of both where "
+                + "they are paired")
         List<Long> rows,
-        @Nullable String unpaired,
-        @Nullable String unmeasured,
+
+        @JsonPropertyDescription("why rows have no partner; null where they have") @Nullable
+        String unpaired,
+
+        @JsonPropertyDescription("why there are no figures; null where there are") @Nullable
+        String unmeasured,
+
+        @JsonPropertyDescription("whether all pairs of rows are the same to the bit")
         boolean identical,
+
+        @JsonPropertyDescription("[figures](../use/compare.md) by name, those that could be measured: `value`, and "
+                + "`low` and `high` of a 95 % interval over requests")
         Map<String, Estimate> figures,
-        @Nullable FeatureSurvival features,
-        @Nullable ActivityChanges activity,
+
+        @JsonPropertyDescription(
+                "`active`, `surviving` and `below` features, and the `worst`; null where rows have no partner")
+        @Nullable
+        FeatureSurvival features,
+
+        @JsonPropertyDescription(
+                "features that are [active more or less often](#feature-activity); null where rows have a partner")
+        @Nullable
+        ActivityChanges activity,
+
+        @JsonPropertyDescription("of each of `--probes`: `name`, `flips`, `rate_before` and `rate_after`")
+        List<ProbeFlips> probes,
+
+        @JsonPropertyDescription(
+                "[mistakes](../use/compare.md#mistakes) that explain the change: `kind` and `sentence`")
         List<Cause> causes) {
 
+    /** The figure of the probe that reads most requests otherwise. */
+    public static final String PROBE_FLIPS = "probe_flips";
+
+    /** The figure of what the rest of the model makes of a change. */
+    public static final String KL = "kl";
+
     private static final double INFINITE = Double.POSITIVE_INFINITY;
+    private static final int NO_SUBSPACES = 0;
+
+    /** Returns this with one more figure. */
+    public ExplainerComparison with(String figure, Estimate estimate) {
+        Map<String, Estimate> more = new LinkedHashMap<>(figures);
+        more.put(figure, estimate);
+        return new ExplainerComparison(
+                requests, rows, unpaired, unmeasured, identical, more, features, activity, probes, causes);
+    }
 
     /** Returns why a figure is not among {@link #figures()}. */
     String notMeasured() {
@@ -68,6 +114,7 @@ public record ExplainerComparison(
      * @param before requests, each read when it is asked for, with targets as they come; as those of {@code after}
      * @param layers other places of the model before the change, by name, with the same prompts; one of them may be
      *     where the rows of after come from
+     * @param probes that read the rows, as wide as these
      * @param most how many features are listed
      * @throws IllegalArgumentException where a side has fewer than two requests
      */
@@ -78,14 +125,62 @@ public record ExplainerComparison(
             List<ActivationBatch> before,
             List<ActivationBatch> after,
             Map<String, List<ActivationBatch>> layers,
+            List<Probe> probes,
             int most) {
         if (before.size() < 2 || after.size() < 2) {
             throw new IllegalArgumentException(
                     "%d and %d requests: expected 2 or more before and after".formatted(before.size(), after.size()));
         }
-        Recording all = Recording.read(before, explainer, mask);
-        Recording allAfter = Recording.read(after, explainer, mask);
-        String unpaired = Prompts.difference(all.prompts(), allAfter.prompts());
+        Recording recorded = Recording.read(before, explainer, mask);
+        Recording recordedAfter = Recording.read(after, explainer, mask);
+        String unpaired = Prompts.difference(recorded.prompts(), recordedAfter.prompts());
+        return measured(
+                explainer,
+                rank,
+                recorded,
+                recordedAfter,
+                unpaired,
+                Prompts.missingTemplate(recorded.prompts(), recordedAfter.prompts()),
+                layers.isEmpty() || unpaired != null ? null : nearest(before, after, layers),
+                probes,
+                most);
+    }
+
+    /**
+     * Measures samples of requests of two engines, without the figures of subspaces, which take more than a window's
+     * time.
+     *
+     * @param unpaired why rows have no partner; null where row i of request q of both is a pair
+     * @param most how many features are listed
+     */
+    public static ExplainerComparison ofSamples(
+            Explainer explainer,
+            List<ActivationBatch> before,
+            List<ActivationBatch> after,
+            @Nullable String unpaired,
+            int most) {
+        return measured(
+                explainer,
+                NO_SUBSPACES,
+                Recording.read(before, explainer, RowMask.NONE),
+                Recording.read(after, explainer, RowMask.NONE),
+                unpaired,
+                null,
+                null,
+                List.of(),
+                most);
+    }
+
+    private static ExplainerComparison measured(
+            Explainer explainer,
+            int rank,
+            Recording all,
+            Recording allAfter,
+            @Nullable String unpaired,
+            @Nullable String template,
+            @Nullable String layer,
+            List<Probe> probes,
+            int most) {
         Recording recorded = unpaired == null ? all.pairedWith(allAfter) : all;
         Recording recordedAfter = unpaired == null ? allAfter.pairedWith(all) : allAfter;
         int[] places = recorded.places();
@@ -96,16 +191,21 @@ public record ExplainerComparison(
                 ? null
                 : "requests with finite rows left are %d before and %d after, expected 2 or more for intervals"
                         .formatted(places.length, placesAfter.length);
-        Side sideBefore = new Side(groups, explainer);
-        Side sideAfter = new Side(groups, explainer);
+        Side sideBefore = new Side(groups, explainer, rank != NO_SUBSPACES);
+        Side sideAfter = new Side(groups, explainer, rank != NO_SUBSPACES);
         Pairs pairs = unpaired == null ? new Pairs(groups, explainer.features()) : null;
+        List<ProbeFlips.Counts> flips = probes.stream()
+                .map(probe -> new ProbeFlips.Counts(probe, groups))
+                .toList();
         for (int i = 0; i < Math.max(places.length, placesAfter.length); i++) {
             ActivationBatch b = i < places.length ? recorded.left(places[i]) : null;
             ActivationBatch a = i < placesAfter.length ? recordedAfter.left(placesAfter[i]) : null;
             SparseCodes codes = b == null ? null : sideBefore.add(group(i, groups, places), b);
             SparseCodes codesAfter = a == null ? null : sideAfter.add(group(i, groups, placesAfter), a);
             if (pairs != null && b != null && a != null && codes != null && codesAfter != null) {
-                pairs.add(group(i, groups, places), b, a, codes, codesAfter);
+                int group = group(i, groups, places);
+                pairs.add(group, b, a, codes, codesAfter);
+                flips.forEach(counts -> counts.add(group, b.activations(), a.activations()));
             }
         }
         boolean identical = unmeasured == null
@@ -114,30 +214,40 @@ public record ExplainerComparison(
                 && recorded.notFinite() == recordedAfter.notFinite();
         FeatureSurvival survival = null;
         ActivityChanges activity = null;
+        List<ProbeFlips> flipped = List.of();
         Map<String, Estimate> figures = new LinkedHashMap<>();
         if (unmeasured == null) {
             FeatureActivity activeBefore = sideBefore.activity.snapshot();
             FeatureActivity activeAfter = sideAfter.activity.snapshot();
             if (pairs != null) {
-                survival = pairs.survival(activeBefore, activeAfter, most);
+                Pairs.Survival survived = pairs.survival(activeBefore, activeAfter, most);
+                survival = survived.features();
+                if (survival.active() > 0) {
+                    figures.put("survival", survived.share());
+                }
             } else {
                 activity = ActivityComparison.of(activeBefore, ActivityComparison.DEFAULT_FALSE_DISCOVERY_RATE)
                         .changes(activeAfter, most);
             }
-            if (survival != null && survival.active() > 0) {
-                figures.put("survival", survival.share());
+            addLosses(figures, groups, sideBefore, sideAfter);
+            if (rank != NO_SUBSPACES) {
+                addSubspaces(figures, explainer, rank, groups, sideBefore, sideAfter);
             }
-            addFigures(figures, explainer, rank, groups, sideBefore, sideAfter);
-            if (identical) {
+            if (identical && rank != NO_SUBSPACES) {
                 figures.put("gap_to_before", new Estimate(0.0, 0.0, 0.0)); // two equal bases are apart by rounding
             }
             if (pairs != null) {
                 figures.put("row_error", Estimate.of(groups, 0.0, INFINITE, pairs::errorWithout));
                 figures.put("row_cosine", Estimate.of(groups, -1.0, 1.0, pairs::cosineWithout));
+                flipped = flips.stream().map(counts -> counts.result(identical)).toList();
+                flipped.stream()
+                        .map(ProbeFlips::flips)
+                        .max(Comparator.comparingDouble(Estimate::high))
+                        .ifPresent(worst -> figures.put(PROBE_FLIPS, worst));
             }
         }
         return new ExplainerComparison(
-                List.of(before.size(), after.size()),
+                List.of(all.requests().size(), allAfter.requests().size()),
                 List.of(sideBefore.rows(), sideAfter.rows()),
                 unpaired,
                 unmeasured,
@@ -145,14 +255,8 @@ public record ExplainerComparison(
                 figures,
                 survival,
                 activity,
-                Causes.of(
-                        recorded,
-                        recordedAfter,
-                        sideBefore,
-                        sideAfter,
-                        pairs,
-                        Prompts.missingTemplate(recorded.prompts(), recordedAfter.prompts()),
-                        layers.isEmpty() || unpaired != null ? null : nearest(before, after, layers)));
+                flipped,
+                Causes.of(recorded, recordedAfter, sideBefore, sideAfter, pairs, template, layer));
     }
 
     /** Returns the group of the i-th request that has rows left. */
@@ -160,13 +264,16 @@ public record ExplainerComparison(
         return (int) ((long) i * groups / places.length);
     }
 
-    private static void addFigures(
-            Map<String, Estimate> figures, Explainer explainer, int rank, int groups, Side before, Side after) {
+    private static void addLosses(Map<String, Estimate> figures, int groups, Side before, Side after) {
         figures.put("fvu_before", Estimate.of(groups, 0.0, INFINITE, before::fvuWithout));
         figures.put("fvu", Estimate.of(groups, 0.0, INFINITE, after::fvuWithout));
         figures.put(
                 "fvu_rise",
                 Estimate.of(groups, -INFINITE, INFINITE, group -> after.fvuWithout(group) - before.fvuWithout(group)));
+    }
+
+    private static void addSubspaces(
+            Map<String, Estimate> figures, Explainer explainer, int rank, int groups, Side before, Side after) {
         Subspace decoder = ExplainerSubspace.of(explainer.decoder(), rank).subspace();
         ActiveSubspace[] spacesBefore = before.spaces(rank);
         ActiveSubspace[] spacesAfter = after.spaces(rank);

@@ -1,6 +1,5 @@
 package io.plumbline.comparison;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.List;
 
 /**
@@ -9,12 +8,9 @@ import java.util.List;
  * @param active features that are active before in 5 requests, or in all where they are fewer
  * @param surviving those of them whose correlation is at least 0.9
  * @param below those of them whose correlation is less beyond chance, by a false discovery rate of a tenth
- * @param share {@code surviving / active}; its low end counts the features whose own 95 % interval survives as a whole,
- *     its high end those of whose interval a part does; NaN where no feature is active
  * @param worst those that do not survive, the lowest correlation first
  */
-public record FeatureSurvival(
-        int active, int surviving, int below, @JsonIgnore Estimate share, List<Change> worst) {
+public record FeatureSurvival(int active, int surviving, int below, List<Change> worst) {
 
     /**
      * A feature that does not survive.

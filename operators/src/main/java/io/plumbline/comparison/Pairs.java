@@ -30,7 +30,7 @@ import org.apache.commons.math3.distribution.TDistribution;
  *
  * <p>The cosine of a row of zeros is 1 to another one, 0 to every other row.
  *
- * <p><b>Size.</b> {@code 40 G} bytes a feature for G groups. Not thread-safe.
+ * <p><b>Size.</b> {@code 40 G} bytes a feature for G groups, and those of {@link NearestRows}. Not thread-safe.
  */
 final class Pairs {
 
@@ -45,6 +45,7 @@ final class Pairs {
     private final double[] rows;
     private final double[][] ofRows;
     private final double[][][] ofCodes;
+    private final NearestRows nearest = new NearestRows();
     private boolean identical = true;
 
     Pairs(int groups, int features) {
@@ -57,6 +58,7 @@ final class Pairs {
             int group, ActivationBatch before, ActivationBatch after, SparseCodes codesBefore, SparseCodes codesAfter) {
         identical &= before.activations().equals(after.activations())
                 && before.targetRows().equals(after.targetRows());
+        nearest.add(before.activations(), after.activations());
         for (int i = 0; i < before.rows(); i++) {
             Matrix b = before.activations().rowRange(i, i + 1);
             Matrix a = after.activations().rowRange(i, i + 1);
@@ -103,6 +105,10 @@ final class Pairs {
         return identical;
     }
 
+    NearestRows nearest() {
+        return nearest;
+    }
+
     double errorWithout(int group) {
         return Estimate.without(ofRows[0], group) / Estimate.without(rows, group);
     }
@@ -144,8 +150,16 @@ final class Pairs {
         return Math.max(-1.0, Math.min(1.0, r));
     }
 
+    /**
+     * The features that survive.
+     *
+     * @param share of those that are active; its low end counts the features whose own 95 % interval survives as a
+     *     whole, its high end those of whose interval a part does; NaN where no feature is active
+     */
+    record Survival(FeatureSurvival features, Estimate share) {}
+
     /** Returns which features survive, with so many of the others. */
-    FeatureSurvival survival(FeatureActivity activityBefore, FeatureActivity activityAfter, int most) {
+    Survival survival(FeatureActivity activityBefore, FeatureActivity activityAfter, int most) {
         long fewest = Math.min(ActivityComparison.FEWEST_REQUESTS, activityBefore.requests());
         int[] active = IntStream.range(0, activityBefore.features())
                 .filter(j -> activityBefore.activeRequests()[j] >= fewest)
@@ -165,17 +179,19 @@ final class Pairs {
                 .filter(change -> change.correlation() < SURVIVES)
                 .sorted(Comparator.comparingDouble(FeatureSurvival.Change::correlation))
                 .toList();
-        return new FeatureSurvival(
+        FeatureSurvival features = new FeatureSurvival(
                 active.length,
                 active.length - changes.size(),
                 (int) changes.stream()
                         .filter(FeatureSurvival.Change::beyondChance)
                         .count(),
+                changes.stream().limit(most).toList());
+        return new Survival(
+                features,
                 new Estimate(
                         share(correlations, correlation -> correlation.value >= SURVIVES),
                         share(correlations, correlation -> correlation.distance() >= correlation.width()),
-                        share(correlations, correlation -> correlation.distance() >= -correlation.width())),
-                changes.stream().limit(most).toList());
+                        share(correlations, correlation -> correlation.distance() >= -correlation.width())));
     }
 
     private static double share(Correlation[] correlations, Predicate<Correlation> survives) {

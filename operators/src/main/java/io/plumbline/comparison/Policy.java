@@ -21,8 +21,14 @@ public record Policy(Map<String, Double> limits, List<String> allowed) {
 
     /** The keys of limits: a figure and the side on which it is bounded. */
     public static final List<String> KEYS =
-            List.of("survival_min fvu_max fvu_rise_max gap_max gap_to_before_max shift_max row_error_max row_cosine_min"
+            List.of(("survival_min fvu_max fvu_rise_max gap_max gap_to_before_max shift_max row_error_max"
+                            + " row_cosine_min probe_flips_max kl_max")
                     .split(" "));
+
+    /** Returns whether a figure has a limit. */
+    public boolean limits(String figure) {
+        return limits.keySet().stream().anyMatch(key -> key.startsWith(figure + "_m"));
+    }
 
     /** The outcome of one rule, or of one cause. */
     public record Outcome(String rule, boolean passed, String sentence) {}

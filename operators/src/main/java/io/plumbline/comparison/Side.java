@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The variance is a difference of sums. In float64 it loses as many digits as the energy of the mean has more than
  * the variance, 2 of 16 at most sites, and needs no second pass, which would encode again.
  *
- * <p><b>Size.</b> {@code 4 G d(d+3)} bytes for G groups: 38 MB at d = 768, 1.1 GB at d = 4,096. Not thread-safe.
+ * <p><b>Size.</b> {@code 4 G d(d+3)} bytes for G groups where subspaces are compared: 38 MB at d = 768, 1.1 GB at
+ * d = 4,096. Not thread-safe.
  */
 final class Side {
 
@@ -31,10 +32,11 @@ final class Side {
     private final double[] errors;
     private @Nullable SecondMoment whole;
 
-    Side(int groups, Explainer explainer) {
+    /** @param subspaces whether second moments are summed, which the figures of subspaces are made of */
+    Side(int groups, Explainer explainer, boolean subspaces) {
         this.explainer = explainer;
         moments = Stream.generate(() -> SecondMomentAccumulator.ofDimension(explainer.targetWidth()))
-                .limit(groups)
+                .limit(subspaces ? groups : 0)
                 .toArray(SecondMomentAccumulator[]::new);
         sums = new double[groups][explainer.targetWidth()];
         rows = new double[groups];
@@ -49,7 +51,9 @@ final class Side {
         SparseCodes codes = explainer.encoder().encode(request.activations());
         Matrix decoded = explainer.decoder().reconstruct(codes);
         double error = targets.distance(explainer.space().toTargets(request.activations(), decoded));
-        moments[group].add(explainer.space().of(request).targetRows());
+        if (moments.length > 0) {
+            moments[group].add(explainer.space().of(request).targetRows());
+        }
         activity.addRows(codes).endRequest();
         rows[group] += targets.rows();
         errors[group] += error * error;

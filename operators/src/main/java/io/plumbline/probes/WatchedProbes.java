@@ -86,6 +86,11 @@ public final class WatchedProbes {
         return scores;
     }
 
+    /** Returns what a probe says of one request, by these rows of it: the mean score of rows where it reads rows. */
+    public static double score(Probe probe, List<SampledRow> request) {
+        return ByRequest.mean(ByRequestScores.of(probe, request).means());
+    }
+
     /**
      * Returns the share of a probe's read-out energy that lies outside of a subspace, {@code 1 - |U^T w|^2 / |w|^2}:
      * what rows that live in it cannot move.

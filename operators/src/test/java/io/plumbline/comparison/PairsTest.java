@@ -21,9 +21,16 @@ class PairsTest {
     /** Codes of requests before and after, one request a group. */
     private record Codes(SparseCodes[] before, SparseCodes[] after) {
 
-        FeatureSurvival survival(int most) {
-            Pairs pairs = pairs();
-            return pairs.survival(activity(before), activity(after), most);
+        Pairs.Survival survival() {
+            return pairs().survival(activity(before), activity(after), ROWS);
+        }
+
+        FeatureSurvival features() {
+            return survival().features();
+        }
+
+        Estimate share() {
+            return survival().share();
         }
 
         Pairs pairs() {
@@ -104,14 +111,14 @@ class PairsTest {
         SparseCodes constant = SparseCodes.fromDense(new Matrix(2, 2, new double[] {3.0, 1.0, 3.0, 2.0}));
         SparseCodes silent = SparseCodes.fromDense(new Matrix(2, 2, new double[] {3.0, 0.0, 3.0, 0.0}));
         SparseCodes[] before = {constant, constant, constant};
-        FeatureSurvival same = new Codes(before, before).survival(5);
-        assertEquals(2, same.surviving());
+        Codes same = new Codes(before, before);
+        assertEquals(2, same.features().surviving());
         assertEquals(new Estimate(1.0, 1.0, 1.0), same.share());
-        FeatureSurvival fallen = new Codes(before, new SparseCodes[] {silent, silent, silent}).survival(5);
+        Codes fallen = new Codes(before, new SparseCodes[] {silent, silent, silent});
         assertEquals(
                 new FeatureSurvival.Change(1, 0.0, true, 1.0, 0.0),
-                fallen.worst().get(0));
-        assertEquals(1, fallen.below());
+                fallen.features().worst().get(0));
+        assertEquals(1, fallen.features().below());
         assertEquals(0.5, fallen.share().value());
     }
 
@@ -120,8 +127,8 @@ class PairsTest {
         SparseCodes active = SparseCodes.fromDense(new Matrix(1, 1, new double[] {1.0}));
         SparseCodes silent = SparseCodes.fromDense(new Matrix(1, 1, new double[] {0.0}));
         SparseCodes[] four = {active, active, active, active, silent, silent};
-        FeatureSurvival none = new Codes(four, four).survival(5);
-        assertEquals(0, none.active());
+        Codes none = new Codes(four, four);
+        assertEquals(0, none.features().active());
         assertTrue(Double.isNaN(none.share().value()));
     }
 
@@ -130,7 +137,7 @@ class PairsTest {
         int runs = 60;
         int any = 0;
         for (int run = 0; run < runs; run++) {
-            any += draw(filled(100, Pairs.SURVIVES), run).survival(0).below() > 0 ? 1 : 0;
+            any += draw(filled(100, Pairs.SURVIVES), run).features().below() > 0 ? 1 : 0;
         }
         // Three standard deviations above a tenth of 60.
         assertTrue(any <= 12, any + " of " + runs);
@@ -140,7 +147,7 @@ class PairsTest {
     void featuresFarBelowAreCountedAndListedTheLowestFirst() {
         double[] correlations = filled(100, 0.97);
         Arrays.fill(correlations, 0, 20, 0.5);
-        FeatureSurvival found = draw(correlations, 7).survival(20);
+        FeatureSurvival found = draw(correlations, 7).features();
         assertTrue(found.active() >= 95, "active: " + found.active());
         assertTrue(found.below() >= 18 && found.below() <= 22, "below: " + found.below());
         assertTrue(found.worst().stream().allMatch(change -> change.feature() < 20), found.toString());
@@ -152,14 +159,14 @@ class PairsTest {
     @Test
     void anEndOfTheIntervalCountsFeaturesWhoseOwnIntervalSurvivesThere() {
         // Without any one group all of them survive, or none does, so that a count without it does not vary.
-        FeatureSurvival above = draw(filled(4, 0.93), 3).survival(0);
-        assertEquals(1.0, above.share().value());
-        assertTrue(above.share().low() < 1.0, above.toString());
-        assertEquals(1.0, above.share().high());
-        FeatureSurvival under = draw(filled(4, 0.86), 3).survival(0);
-        assertEquals(0.0, under.share().value());
-        assertEquals(0.0, under.share().low());
-        assertTrue(under.share().high() > 0.0, under.toString());
+        Estimate above = draw(filled(4, 0.93), 3).share();
+        assertEquals(1.0, above.value());
+        assertTrue(above.low() < 1.0, above.toString());
+        assertEquals(1.0, above.high());
+        Estimate under = draw(filled(4, 0.86), 3).share();
+        assertEquals(0.0, under.value());
+        assertEquals(0.0, under.low());
+        assertTrue(under.high() > 0.0, under.toString());
     }
 
     @Test
@@ -168,7 +175,7 @@ class PairsTest {
         double[] correlations = filled(20, 0.88);
         Arrays.fill(correlations, 0, 10, 0.92);
         for (int run = 0; run < runs; run++) {
-            Estimate share = draw(correlations, 100 + run).survival(0).share();
+            Estimate share = draw(correlations, 100 + run).share();
             assertTrue(share.low() <= 0.5 && share.high() >= 0.5, run + ": " + share);
         }
     }

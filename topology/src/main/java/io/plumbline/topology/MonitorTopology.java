@@ -21,6 +21,7 @@ import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.models.ModelStage;
+import io.plumbline.topology.panes.EngineRequests;
 import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.GroupPartitioner;
@@ -121,7 +122,9 @@ public final class MonitorTopology {
                 config.store(),
                 mapValues(sites, WatchedSite::summedWidth),
                 config.sampleRows(),
-                RequestTotalling.of(projections).keeping(requestsKept(sites, probes)),
+                RequestTotalling.of(projections)
+                        .keeping(requestsKept(sites, probes))
+                        .comparing(enginesCompared(sites)),
                 prepared.sourcePartitions(),
                 changelog,
                 listeners.windows(),
@@ -218,6 +221,19 @@ public final class MonitorTopology {
             }
         });
         return kept;
+    }
+
+    /** Returns the headers that tell engines apart, of the sites that compare them. */
+    private static Map<String, String> enginesCompared(Map<String, WatchedSite> sites) {
+        Map<String, String> headers = new TreeMap<>();
+        sites.forEach((name, site) -> {
+            String by = EngineRequests.header(
+                    site.settings().breakdownBy(), site.settings().explained().hasExplainer());
+            if (by != null) {
+                headers.put(name, by);
+            }
+        });
+        return headers;
     }
 
     /** Returns what of a site decides which rows are summed, and how. */

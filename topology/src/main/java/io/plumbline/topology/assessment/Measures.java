@@ -56,12 +56,12 @@ final class Measures {
         this.site = site;
         activity = ActivityComparison.of(
                 site.baseline().activity(), site.settings().features().falseDiscoveryRate());
-        Comparisons comparisons =
-                new Comparisons(new Breakdowns(site.geometry()), site.settings().breakdownBy());
+        Comparisons comparisons = new Comparisons(site);
         add(Sections.WORST_REQUESTS, Measures::worstRequests);
         add(Sections.COVERAGE, this::coverage);
         add(Sections.BREAKDOWN, comparisons::breakdown);
         add(Sections.CAUSE, comparisons::cause);
+        add(Sections.ENGINES, comparisons::engines);
         add(Sections.ENERGY_WARNING, this::energyWarning);
         add(Sections.REPEATS, Measures::repeats);
         add(Sections.GROUPS, new GroupsMeasure(site.explainer().hasCodes(), activity));

@@ -1,8 +1,10 @@
 package io.plumbline.topology.cli;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import io.plumbline.adaptation.BehaviourJudge;
 import io.plumbline.baseline.WindowFigures;
 import io.plumbline.causal.HeadLocation;
+import io.plumbline.comparison.Estimate;
 import io.plumbline.explainer.Explainer;
 import java.io.Closeable;
 import java.io.IOException;
@@ -31,6 +33,24 @@ public interface BehaviourProvider {
      * @throws UsageException when one of them cannot be used
      */
     Clean openClean(HeadLocation head, Explainer explainer, List<Path> dumps, int most) throws IOException;
+
+    /**
+     * Runs the rest of the model on requests before and after a change of what comes before it.
+     *
+     * @param before dumps of whole requests, in the order of those of {@code after}
+     * @throws UsageException when one of them, or the head, cannot be used
+     */
+    OutputChange change(HeadLocation head, Explainer explainer, List<Path> before, List<Path> after) throws IOException;
+
+    /**
+     * How far the output of a model moves.
+     *
+     * @param kl mean of {@code KL(before || after)} over all rows but the first of each request, in nats; null where no
+     *     request has such a row
+     * @param requests that were run
+     * @param leftOut requests of one row, or with a row that is not finite
+     */
+    record OutputChange(@JsonIgnore @Nullable Estimate kl, int requests, int leftOut) {}
 
     /** Clean requests and what the model does with them; holds files open. */
     interface Clean extends WindowFigures, Closeable {

@@ -7,7 +7,10 @@ import io.plumbline.comparison.Policy;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.moments.RowMask;
+import io.plumbline.probes.Probe;
+import io.plumbline.probes.ProbeFile;
 import io.plumbline.records.ActivationBatch;
+import io.plumbline.topology.cli.BehaviourProvider.OutputChange;
 import io.plumbline.topology.config.PolicyFile;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -70,6 +73,32 @@ public final class CompareCommand implements Callable<Integer> {
             description = "Dumps of other layers before it: the one that after's rows come from is named.")
     List<Path> layers = List.of();
 
+    @Option(
+            names = "--probes",
+            arity = "1..*",
+            paramLabel = "FILE",
+            description = "Files of probes that read the rows: how many requests each reads otherwise.")
+    List<Path> probes = List.of();
+
+    @Option(
+            names = "--head",
+            paramLabel = "FILE",
+            description = "ONNX model of the rest of the network, as for `plumbline causal`: KL(before || after) of its"
+                    + " output. The dumps hold whole requests. A model is a program: load only files you would run.")
+    @Nullable
+    Path head;
+
+    @Option(
+            names = "--worker",
+            paramLabel = "ADDRESS",
+            description = "Instead of --head: where a worker of the Python package runs the rest of the network:"
+                    + " unix:PATH or 127.0.0.1:PORT.")
+    @Nullable
+    String worker;
+
+    @Mixin
+    HeadDeviceOption device = new HeadDeviceOption();
+
     @Option(names = "--baseline", paramLabel = "FILE", description = "Baseline whose mask and rank are taken.")
     @Nullable
     Path baseline;
@@ -102,6 +131,10 @@ public final class CompareCommand implements Callable<Integer> {
             throw new UsageException("--junit = %s: its test cases are the rules of a --policy".formatted(junit));
         }
         Policy limits = policy == null ? null : PolicyFile.read(policy);
+        boolean hasHead = head != null || worker != null;
+        device.requireHead(hasHead);
+        requireFor(limits, ExplainerComparison.PROBE_FLIPS, "--probes", !probes.isEmpty());
+        requireFor(limits, ExplainerComparison.KL, "--head or --worker", hasHead);
         if (GivenReconstructions.isNamedBy(explainer)) {
             throw new UsageException(
                     "--explainer = none: compare encodes rows itself; expected the folder or file of an explainer");
@@ -114,7 +147,11 @@ public final class CompareCommand implements Callable<Integer> {
         FeatureOptions names = new FeatureOptions();
         names.labels = labels;
         ExplainerComparison comparison = compare(blocks.get(0));
-        CompareReport report = CompareReport.of(comparison, limits, names.names(blocks.get(0)));
+        OutputChange output = hasHead && comparison.unpaired() == null ? output(blocks.get(0)) : null;
+        if (output != null && output.kl() != null) {
+            comparison = comparison.with(ExplainerComparison.KL, output.kl());
+        }
+        CompareReport report = CompareReport.of(comparison, output, limits, names.names(blocks.get(0)));
         report.print(spec.commandLine().getOut(), json);
         if (junit != null) {
             Files.writeString(junit, report.junit());
@@ -123,6 +160,28 @@ public final class CompareCommand implements Callable<Integer> {
             Files.writeString(markdown, report.markdown(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);
         }
         return report.passes() ? ExitCodes.FINE : ExitCodes.DRIFT_FOUND;
+    }
+
+    private void requireFor(@Nullable Policy limits, String figure, String options, boolean given) {
+        if (limits != null && limits.limits(figure) && !given) {
+            throw new UsageException("--policy = %s: bounds %s; expected %s".formatted(policy, figure, options));
+        }
+    }
+
+    private OutputChange output(Explainer trained) throws IOException {
+        return BehaviourOptions.provider().change(HeadPlace.of(head, worker, device), trained, before, after);
+    }
+
+    private List<Probe> probes(Explainer trained) throws IOException {
+        List<Probe> read = new ArrayList<>();
+        for (Path file : probes) {
+            try {
+                read.add(new ProbeFile(file, null, null).read(trained.inputWidth()));
+            } catch (IllegalArgumentException refused) {
+                throw new UsageException("--probes: " + refused.getMessage());
+            }
+        }
+        return read;
     }
 
     private ExplainerComparison compare(Explainer trained) throws IOException {
@@ -144,6 +203,7 @@ public final class CompareCommand implements Callable<Integer> {
                     requests(before, trained, mask, open),
                     requests(after, trained, mask, open),
                     places,
+                    probes(trained),
                     LISTED);
         } finally {
             for (ActivationStream stream : open) {

@@ -8,6 +8,7 @@ import io.plumbline.features.ActivityChange;
 import io.plumbline.features.ActivityChanges;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.assessment.FeatureNames;
+import io.plumbline.topology.cli.BehaviourProvider.OutputChange;
 import io.plumbline.topology.report.FeatureName;
 import io.plumbline.topology.report.Json;
 import java.io.PrintWriter;
@@ -21,15 +22,21 @@ import org.jspecify.annotations.Nullable;
 /**
  * Writes what {@code plumbline compare} found, for people, programs and CI.
  *
+ * @param output what the rest of the model makes of it; null where none is named, or rows have no partner
  * @param policy what became of its rules; empty where there is none
  * @param featureNames of those that are listed
  */
 record CompareReport(
         @JsonUnwrapped ExplainerComparison comparison,
+        @Nullable OutputChange output,
         List<Policy.Outcome> policy,
         Map<Integer, FeatureName> featureNames) {
 
-    static CompareReport of(ExplainerComparison comparison, @Nullable Policy policy, FeatureNames names) {
+    static CompareReport of(
+            ExplainerComparison comparison,
+            @Nullable OutputChange output,
+            @Nullable Policy policy,
+            FeatureNames names) {
         FeatureSurvival survival = comparison.features();
         ActivityChanges activity = comparison.activity();
         IntStream listed = survival != null
@@ -37,7 +44,8 @@ record CompareReport(
                 : activity == null
                         ? IntStream.empty()
                         : activity.features().stream().mapToInt(ActivityChange::feature);
-        return new CompareReport(comparison, policy == null ? List.of() : policy.judge(comparison), names.of(listed));
+        return new CompareReport(
+                comparison, output, policy == null ? List.of() : policy.judge(comparison), names.of(listed));
     }
 
     boolean passes() {
@@ -59,6 +67,22 @@ record CompareReport(
                 .figures()
                 .forEach((name, figure) -> lines.add(String.format(
                         Locale.ROOT, "%-13s  %9.5f  [%.5f, %.5f]", name, figure.value(), figure.low(), figure.high())));
+        if (output != null && output.leftOut() > 0) {
+            lines.add("kl             of %s; %d left out, of one row or with one that is not finite"
+                    .formatted(Amounts.count(output.requests(), "request"), output.leftOut()));
+        }
+        comparison
+                .probes()
+                .forEach(probe -> lines.add(String.format(
+                        Locale.ROOT,
+                        "probe          %s: %.4f of the requests flip [%.4f, %.4f], %.4f above its threshold before and"
+                                + " %.4f after",
+                        probe.name(),
+                        probe.flips().value(),
+                        probe.flips().low(),
+                        probe.flips().high(),
+                        probe.rateBefore(),
+                        probe.rateAfter())));
         addFeatures(lines);
         comparison.causes().forEach(cause -> lines.add("%-13s  %s".formatted(cause.kind(), cause.sentence())));
         policy.forEach(one -> lines.add("%-13s  %s: %s".formatted(verdict(one.passed()), one.rule(), one.sentence())));

@@ -39,6 +39,10 @@ public final class PaneParts {
     /** Requests with all their rows, of a site that names the rest of its model. */
     public static final PartKind<WholeRequests> WHOLE = kind(WholePart::new, WholePart::nothing, WholeRequests::merge);
 
+    /** Some rows of requests by the engine that served them, of a site whose engines are compared. */
+    public static final PartKind<EngineRequests> ENGINES =
+            kind(EnginesPart::new, EnginesPart::nothing, EngineRequests::merge);
+
     /** All of them, in the order of their numbers. */
     public static final List<PartKind<?>> ALL = Collections.unmodifiableList(LIST);
 

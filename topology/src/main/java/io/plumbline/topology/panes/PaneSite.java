@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param dimension width of its target rows
  * @param sampleRows rows sampled of each pane and window
- * @param totalling the sites whose request totals and whole requests are kept
+ * @param totalling the sites whose requests are totalled, kept whole or compared by engine
  */
 public record PaneSite(String site, int dimension, int sampleRows, RequestTotalling totalling) {
 
@@ -21,5 +21,11 @@ public record PaneSite(String site, int dimension, int sampleRows, RequestTotall
     /** Returns how many requests are kept whole. */
     int wholeRequests() {
         return totalling.whole().getOrDefault(site, 0);
+    }
+
+    /** Returns the header that tells the engines of this site apart; null where they are not compared. */
+    @Nullable
+    String enginesBy() {
+        return totalling.engines().get(site);
     }
 }

@@ -5,14 +5,19 @@ import io.plumbline.requests.RequestTotals;
 import java.util.Map;
 
 /**
- * Names the sites whose requests are totalled, with the number of requests, and the sites whose requests are kept
- * whole. A site that is named in neither pays nothing.
+ * Names the sites whose requests are totalled, with the number of requests, the sites whose requests are kept whole,
+ * and those whose engines are compared. A site that is named in none pays nothing.
  *
  * @param projections of those sites, to rows of the target space
  * @param capacity requests totalled of each pane and window
  * @param whole how many requests of each pane and window are kept whole, of those sites
+ * @param engines the headers that tell engines apart, of those sites
  */
-public record RequestTotalling(Map<String, RequestProjection> projections, int capacity, Map<String, Integer> whole) {
+public record RequestTotalling(
+        Map<String, RequestProjection> projections,
+        int capacity,
+        Map<String, Integer> whole,
+        Map<String, String> engines) {
 
     /** Totals the requests of no site. */
     public static final RequestTotalling NONE = of(Map.of());
@@ -20,11 +25,12 @@ public record RequestTotalling(Map<String, RequestProjection> projections, int c
     public RequestTotalling {
         projections = Map.copyOf(projections);
         whole = Map.copyOf(whole);
+        engines = Map.copyOf(engines);
     }
 
-    /** Creates one that keeps no request whole. */
+    /** Creates one that only totals. */
     public RequestTotalling(Map<String, RequestProjection> projections, int capacity) {
-        this(projections, capacity, Map.of());
+        this(projections, capacity, Map.of(), Map.of());
     }
 
     /** Returns the totalling with as many requests as are kept by default. */
@@ -34,6 +40,11 @@ public record RequestTotalling(Map<String, RequestProjection> projections, int c
 
     /** Returns this with requests kept whole. */
     public RequestTotalling keeping(Map<String, Integer> requests) {
-        return new RequestTotalling(projections, capacity, requests);
+        return new RequestTotalling(projections, capacity, requests, engines);
+    }
+
+    /** Returns this with engines compared, which these headers tell apart. */
+    public RequestTotalling comparing(Map<String, String> headers) {
+        return new RequestTotalling(projections, capacity, whole, headers);
     }
 }

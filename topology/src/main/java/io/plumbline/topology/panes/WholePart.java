@@ -7,14 +7,11 @@ import io.plumbline.topology.ingest.Ingested;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The requests of one pane that are kept whole, and how much of what is stored of them is history. */
+/** The requests of one pane that are kept whole. */
 final class WholePart implements PanePart<WholeRequests> {
 
-    /** The most stored bytes beside twice the live ones, before all are written anew. */
-    private static final long FEW = 1 << 20;
-
     private final @Nullable WholeRequests requests;
-    private long storedBytes;
+    private final AppendedParts appended = new AppendedParts();
 
     /** Keeps none where the site keeps none; parts that come all the same are passed over. */
     WholePart(PaneSite site) {
@@ -68,18 +65,8 @@ final class WholePart implements PanePart<WholeRequests> {
         if (requests == null) {
             return;
         }
-        boolean anew = storedBytes > 2 * requests.bytes() + FEW;
-        if (anew) {
-            requests.stored(false);
-            storedBytes = 0;
-        }
-        List<byte[]> parts = requests.encodeNew(RowSample.RECORD_PART_BYTES);
-        parts.forEach(part -> storedBytes += part.length);
-        if (anew) {
-            slots.replace(parts);
-        } else {
-            slots.append(parts);
-        }
+        appended.store(
+                slots, requests.bytes(), requests::stored, () -> requests.encodeNew(RowSample.RECORD_PART_BYTES));
     }
 
     @Override
@@ -88,6 +75,6 @@ final class WholePart implements PanePart<WholeRequests> {
             requests.mergeEncoded(part);
             requests.stored(true);
         }
-        storedBytes += part.length;
+        appended.loaded(part);
     }
 }

@@ -51,6 +51,14 @@ public final class Sections {
             Shown.EACH_WINDOW,
             Breakdown.SAMPLES);
 
+    public static final SectionKind<EnginesReport> ENGINES = kind(
+            "engines",
+            "[two engines](#engines) compared on the same requests, where `breakdown_by` tells them apart; "
+                    + "null where one served the window",
+            new TypeReference<>() {},
+            Shown.NEWEST,
+            EnginesReport.SAMPLES);
+
     public static final SectionKind<String> ENERGY_WARNING = kind(
             "energy_warning",
             "a sentence, when one eigenvalue holds more than half of the window's energy",

@@ -96,9 +96,9 @@ final class CapacityFormulas {
         double decoders = 0;
         double whole = 0;
         for (SiteSizes site : sites) {
-            live += site.totals() + moment(site) + config.sampleRows() * site.heldRow();
+            live += site.totals() + moment(site) + config.sampleRows() * site.heldRow() + site.engines();
             waiting += waitingRows(site) + site.waitingRequests();
-            stored += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
+            stored += site.storedPane(config.sampleRows()) + STORED_WHOLE * (site.whole() + site.engines());
             whole += site.whole();
             explainers +=
                     site.decoder(region) + (site.id().isBlock() ? 0 : site.encoder(region)) + site.candidate(region);
@@ -168,9 +168,10 @@ final class CapacityFormulas {
     double waitingPane() {
         double bytes = 0;
         for (SiteSizes site : sites) {
-            bytes += site.totals() + moment(site) + config.sampleRows() * site.heldRow() + site.whole();
+            bytes +=
+                    site.totals() + moment(site) + config.sampleRows() * site.heldRow() + site.whole() + site.engines();
             if (config.store() == StoreKind.MEMORY) {
-                bytes += site.storedPane(config.sampleRows()) + STORED_WHOLE * site.whole();
+                bytes += site.storedPane(config.sampleRows()) + STORED_WHOLE * (site.whole() + site.engines());
             }
         }
         return bytes;

@@ -13,6 +13,7 @@ import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.ingest.SiteId;
+import io.plumbline.topology.panes.EngineRequests;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.Optional;
@@ -27,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  * @param wholeRequests requests of a window that are kept whole; 0 where no rest of a model is run
  * @param judged whether refits are judged by that
  * @param candidate the shape of the explainer that may take the place of the site's; null: none
+ * @param comparesEngines whether rows are kept by the engine that served them
  */
 record SiteSizes(
         SiteId id,
@@ -37,7 +39,8 @@ record SiteSizes(
         int requestComponents,
         int wholeRequests,
         boolean judged,
-        @Nullable ExplainerShape candidate) {
+        @Nullable ExplainerShape candidate,
+        boolean comparesEngines) {
 
     /** Rows that a whole request is taken to have; how many it has nobody knows before it comes. */
     static final int ROWS_OF_A_REQUEST = 512;
@@ -103,7 +106,11 @@ record SiteSizes(
                             requestComponents,
                             downstream == null ? 0 : downstream.requests(),
                             downstream != null && downstream.gate(),
-                            candidate(settings)))
+                            candidate(settings),
+                            EngineRequests.header(
+                                            settings.breakdownBy(),
+                                            settings.explained().hasExplainer())
+                                    != null))
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException unreadable) {
             return Optional.empty();
@@ -145,6 +152,13 @@ record SiteSizes(
     double whole() {
         int values = sampledValues() + (shape.transcoder() ? shape.targetWidth() : 0);
         return 4.0 * values * ROWS_OF_A_REQUEST * wholeRequests;
+    }
+
+    /** Returns the bytes of the rows of a pane that are kept of two engines. */
+    double engines() {
+        return comparesEngines
+                ? 2.0 * EngineRequests.REQUESTS * EngineRequests.ROWS * Float.BYTES * sampledValues()
+                : 0;
     }
 
     /** Returns the bytes of the encoder's weights in an array of their own. */

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.annotation.JsonPropertyDescription;
 import com.fasterxml.jackson.annotation.JsonUnwrapped;
 import com.fasterxml.jackson.databind.PropertyNamingStrategies.SnakeCaseStrategy;
+import io.plumbline.comparison.ExplainerComparison;
 import io.plumbline.features.ActivityChange;
 import io.plumbline.features.ActivityChanges;
 import io.plumbline.features.FailingFeature;
@@ -19,6 +20,7 @@ import io.plumbline.topology.report.CandidateReport;
 import io.plumbline.topology.report.CoverageReport;
 import io.plumbline.topology.report.DownstreamReport;
 import io.plumbline.topology.report.DriftCause;
+import io.plumbline.topology.report.EnginesReport;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.SiteStanding;
@@ -51,6 +53,8 @@ class JsonReferenceTest {
             DriftCause.Change.class,
             Breakdown.class,
             Breakdown.OfValue.class,
+            EnginesReport.class,
+            EnginesReport.Engine.class,
             FailingFeature.class,
             ActivityChanges.class,
             ActivityChange.class,
@@ -63,7 +67,8 @@ class JsonReferenceTest {
             BlockStanding.class,
             ModelReport.class,
             SiteStanding.class,
-            AdaptationReport.class);
+            AdaptationReport.class,
+            ExplainerComparison.class);
 
     @Test
     void theTablesAreThoseOfTheRecords() throws IOException {

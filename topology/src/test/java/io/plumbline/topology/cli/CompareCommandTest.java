@@ -17,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.function.DoubleUnaryOperator;
 import java.util.function.UnaryOperator;
 import javax.xml.parsers.DocumentBuilderFactory;
@@ -213,6 +214,79 @@ class CompareCommandTest {
                 1e-9);
     }
 
+    /** Writes a probe of one column, above whose median value half of the requests are. */
+    private static Path probe(String name) throws IOException {
+        double[] means = english.stream()
+                .mapToDouble(rows -> {
+                    double sum = 0.0;
+                    for (int i = 0; i < rows.rows(); i++) {
+                        sum += rows.get(i, 3);
+                    }
+                    return sum / rows.rows();
+                })
+                .sorted()
+                .toArray();
+        double[] weight = new double[english.get(0).columns()];
+        weight[3] = 1.0;
+        Path file = folder.resolve(name);
+        SafetensorsWriter.create()
+                .addVector("weight", DType.F32, weight)
+                .addVector("threshold", DType.F32, new double[] {(means[REQUESTS / 2 - 1] + means[REQUESTS / 2]) / 2.0})
+                .writeTo(file);
+        return file;
+    }
+
+    @Test
+    void requestsThatAProbeReadsOtherwiseAreCountedAndBounded() throws IOException {
+        Path probe = probe("column.safetensors");
+        JsonNode same = json(before, "--probes", probe);
+        assertEquals(0.5, same.at("/probes/0/rate_before").asDouble());
+        assertEquals(0.0, same.at("/figures/probe_flips/high").asDouble(), same.toString());
+        Path turned = write("turned", rows -> {
+            Matrix changed = rows.copy();
+            for (int i = 0; i < rows.rows() && english.indexOf(rows) < 6; i++) {
+                changed.set(i, 3, -100.0 * rows.get(i, 3));
+            }
+            return changed;
+        });
+        JsonNode answer = json(turned, "--probes", probe);
+        JsonNode flips = answer.at("/probes/0/flips");
+        double share = flips.get("value").asDouble();
+        assertEquals("column", answer.at("/probes/0/name").asText());
+        assertTrue(share > 0.0 && share <= 0.25, answer.toString());
+        assertTrue(flips.get("low").asDouble() < share && flips.get("high").asDouble() > share, answer.toString());
+        assertEquals(flips, answer.at("/figures/probe_flips"));
+        assertFalse(json(turned).get("figures").has("probe_flips"));
+        Path policy = folder.resolve("probes.yaml");
+        Files.writeString(policy, "probe_flips_max: " + share);
+        Path junit = folder.resolve("probes.xml");
+        Shell failed = compare(turned, "--probes", probe, "--policy", policy, "--junit", junit);
+        assertEquals(1, failed.exitCode(), failed.err());
+        assertTrue(failed.out().contains("fails          probe_flips_max: the high end of the interval of "));
+        assertTrue(failed.out().contains("probe          column: "), failed.out());
+        assertTrue(Files.readString(junit).contains("name=\"probe_flips_max\"><failure"));
+        Shell without = compare(turned, "--policy", policy);
+        assertEquals(2, without.exitCode());
+        assertTrue(without.err().contains("bounds probe_flips; expected --probes"), without.err());
+        Shell unpaired = compare(folder.resolve("german.safetensors"), "--probes", probe, "--policy", policy);
+        assertTrue(unpaired.out().contains("probe_flips was not measured: rows are not paired"), unpaired.out());
+    }
+
+    @Test
+    void aProbeOfAnotherWidthAndARuleOfAHeadThatIsNotNamedAreMistakesInWhatWasTyped() throws IOException {
+        Path wide = folder.resolve("wide.json");
+        Files.writeString(wide, "{\"coef_\": [1, 2, 3]}");
+        Shell refused = compare(before, "--probes", wide);
+        assertEquals(2, refused.exitCode());
+        assertTrue(refused.err().contains("--probes: "), refused.err());
+        Path policy = folder.resolve("kl.yaml");
+        Files.writeString(policy, "kl_max: 0.1");
+        Shell headless = compare(before, "--policy", policy);
+        assertEquals(2, headless.exitCode());
+        assertTrue(headless.err().contains("bounds kl; expected --head or --worker"), headless.err());
+        assertEquals(2, compare(before, "--device", "cuda").exitCode());
+    }
+
     @Test
     void rowsThatTheBaselineWasMadeWithoutAreLeftOutOfBothAndItsRankIsTaken() throws IOException {
         Path baseline = folder.resolve("masked-baseline.safetensors");
@@ -317,19 +391,45 @@ class CompareCommandTest {
     }
 
     @Test
-    void anotherLayerIsNamedAndWhichOneWhereItsRowsAreGiven() throws IOException {
+    void anotherLayerIsNamedWhereItsRowsAreGivenAndRowsAreOnlyFarWhereTheyAreNot() throws IOException {
         Path other = write("other", CompareCommandTest::mirrored);
-        assertEquals(
-                "another layer, another hook, or weights of 3 bits: 100 % of the cosines to the row before are below"
-                        + " 0.975",
-                cause(json(other), "another_layer"));
+        assertTrue(
+                cause(json(other), "far_rows")
+                        .startsWith("100 % of the cosines to the row before are below 0.975, as on another layer, on"
+                                + " another hook or with weights of 2 bits: "),
+                json(other).toString());
         Path shifted = write("shifted", rows -> each(mirrored(rows), value -> value + 1.0));
-        assertTrue(cause(json(shifted), "another_layer")
-                .startsWith("another layer or another hook: the explainer leaves "));
+        assertTrue(cause(json(shifted), "far_rows").startsWith("the explainer leaves "));
         assertEquals(
                 "after's rows are those of %s: the difference is 0.00 of a row, that to before's ".formatted(other),
                 cause(json(other, "--before-layers", before, other), "another_layer")
                         .replaceFirst("[0-9.]+$", ""));
+    }
+
+    @Test
+    void rowsThatAreFarButNearestToTheSameRowBeforeAreNotCalledAnotherLayer() throws IOException {
+        Random random = new Random(3);
+        // The cosine of 0.945 that weights of 3 bits leave, and the same lengths.
+        Path coarse = write("coarse", rows -> {
+            Matrix noisy = rows.copy();
+            for (int i = 0; i < rows.rows(); i++) {
+                double length = rows.rowRange(i, i + 1).frobeniusNorm();
+                for (int j = 0; j < rows.columns(); j++) {
+                    double noise = 0.327 * length * random.nextGaussian() / Math.sqrt(rows.columns());
+                    noisy.set(i, j, 0.945 * rows.get(i, j) + noise);
+                }
+            }
+            return noisy;
+        });
+        JsonNode answer = json(coarse);
+        assertEquals(0.945, answer.at("/figures/row_cosine/value").asDouble(), 0.005, answer.toString());
+        assertTrue(
+                cause(answer, "far_rows")
+                        .matches("100 % of the cosines to the row before are below 0.975, as on another layer or"
+                                + " with weights of 3 bits: (100|9[5-9].*) % of the rows are nearest to the same row"
+                                + " before, with (1.00|0.99).* times its length"),
+                answer.toString());
+        assertEquals(1, answer.get("causes").size(), answer.toString());
     }
 
     /** Exchanges the columns from end to end, as another hook has other coordinates. */

@@ -1,6 +1,10 @@
 package io.plumbline.topology.report;
 
 import io.plumbline.causal.Figure;
+import io.plumbline.comparison.Cause;
+import io.plumbline.comparison.Estimate;
+import io.plumbline.comparison.ExplainerComparison;
+import io.plumbline.comparison.FeatureSurvival;
 import io.plumbline.features.ActivityChange;
 import io.plumbline.features.ActivityChanges;
 import io.plumbline.geometry.GapAssessment;
@@ -10,6 +14,7 @@ import io.plumbline.judgement.Verdict;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** Makes reports in which every key has a value. */
 public final class WindowReports {
@@ -82,6 +87,35 @@ public final class WindowReports {
                                 "tenant",
                                 100,
                                 List.of(new Breakdown.OfValue("acme", 10, 0.5, 0.25, 0.375, 4.25, 1.75))))
+                .with(
+                        Sections.ENGINES,
+                        new EnginesReport(
+                                "quantization",
+                                List.of(
+                                        new EnginesReport.Engine("bf16", 1_024, 8),
+                                        new EnginesReport.Engine("int4", 512, 4)),
+                                4,
+                                new ExplainerComparison(
+                                        List.of(4, 4),
+                                        List.of(32L, 32L),
+                                        null,
+                                        null,
+                                        false,
+                                        new TreeMap<>(Map.of(
+                                                "fvu_rise",
+                                                new Estimate(0.25, 0.125, 0.375),
+                                                "row_cosine",
+                                                new Estimate(0.96875, 0.9375, 1.0),
+                                                "survival",
+                                                new Estimate(0.875, 0.75, 1.0))),
+                                        new FeatureSurvival(
+                                                12,
+                                                11,
+                                                1,
+                                                List.of(new FeatureSurvival.Change(7, 0.625, true, 0.25, 0.125))),
+                                        null,
+                                        List.of(),
+                                        List.of(new Cause("wrong_dtype", "a sentence")))))
                 .with(Sections.ENERGY_WARNING, "one eigenvalue holds 60 % of the window's energy")
                 .with(Sections.REPEATS, new Repeats(12, 9, 1.25, "sent again"))
                 .with(

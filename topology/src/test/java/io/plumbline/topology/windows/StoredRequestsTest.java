@@ -21,8 +21,11 @@ import io.plumbline.requests.RequestTotal;
 import io.plumbline.requests.RequestTotals;
 import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.ingest.Coverage;
 import io.plumbline.topology.ingest.Ingested;
+import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.ProducerNotes;
+import io.plumbline.topology.panes.EngineRequests;
 import io.plumbline.topology.panes.Pane;
 import io.plumbline.topology.panes.PaneParts;
 import io.plumbline.topology.panes.PaneStore;
@@ -191,7 +194,7 @@ class StoredRequestsTest extends StoredPanes {
     /** Tests 40 commits of new requests, and some come twice: what is stored merges to what is live. */
     @Test
     void wholeRequestsAreAppendedToAndReadBack() {
-        RequestTotalling keeping = new RequestTotalling(Map.of(), 8, Map.of(SITE, 3));
+        RequestTotalling keeping = new RequestTotalling(Map.of(), 8).keeping(Map.of(SITE, 3));
         PaneStore<SiteClock> store = new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), CAPACITY, keeping);
         for (int commit = 0; commit < 40; commit++) {
             byte[] rows = ActivationRecords.blob(ActivationRecords.integerRows(commit, 6, WIDTH));
@@ -221,6 +224,42 @@ class StoredRequestsTest extends StoredPanes {
         assertEquals(3, whole(store).requests().size() + whole(store).split());
         store.remove(SITE, 0);
         assertEquals(0, inner.approximateNumEntries(), "nothing is left of a removed pane");
+    }
+
+    /** Tests 40 commits of requests of two engines: what is stored merges to what is live. */
+    @Test
+    void requestsOfEnginesAreAppendedToAndReadBack() {
+        RequestTotalling comparing = new RequestTotalling(Map.of(), 8).comparing(Map.of(SITE, "engine"));
+        PaneStore<SiteClock> store = new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), CAPACITY, comparing);
+        for (int commit = 0; commit < 40; commit++) {
+            byte[] rows = ActivationRecords.blob(ActivationRecords.integerRows(commit, 6, WIDTH));
+            store.paneToChange(SITE, 0)
+                    .add(
+                            new Ingested.Rows(
+                                    SITE,
+                                    null,
+                                    new ProducerNotes(
+                                            Coverage.UNKNOWN, Origin.of(Map.of("engine", commit % 2 == 0 ? "a" : "b"))),
+                                    commit,
+                                    new Ingested.Request(RowSample.requestHash("request " + commit / 2), null),
+                                    new RowMask.Kept<>(ActivationBlob.parse(rows, new KnownHeaders()), MaskedRows.NONE),
+                                    null),
+                            commit);
+            store.writeDirty();
+            PaneStore<SiteClock> restored =
+                    new PaneStore<>(inner, SiteClock.CODEC, Map.of(SITE, WIDTH), CAPACITY, comparing);
+            restored.reset(Map.of());
+            assertEquals(engines(store).kept(), engines(restored).kept());
+        }
+        assertEquals(
+                List.of(20, 20),
+                engines(store).kept().values().stream().map(List::size).toList());
+        store.remove(SITE, 0);
+        assertEquals(0, inner.approximateNumEntries(), "nothing is left of a removed pane");
+    }
+
+    private static EngineRequests engines(PaneStore<SiteClock> store) {
+        return Objects.requireNonNull(store.panes(SITE).get(0L).value(PaneParts.ENGINES));
     }
 
     private static WholeRequests whole(PaneStore<SiteClock> store) {

@@ -6,10 +6,13 @@ import io.plumbline.adaptation.GateTest;
 import io.plumbline.causal.HeadLocation;
 import io.plumbline.causal.heads.HeadException;
 import io.plumbline.causal.heads.HeadLimits;
+import io.plumbline.causal.heads.Interval;
 import io.plumbline.causal.heads.KlJudge;
+import io.plumbline.causal.heads.ModelChange;
 import io.plumbline.causal.heads.OpenHead;
 import io.plumbline.causal.heads.RequestRows;
 import io.plumbline.causal.heads.SiteStudy;
+import io.plumbline.comparison.Estimate;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.cli.BehaviourProvider;
@@ -57,6 +60,23 @@ public final class KlBehaviour implements BehaviourProvider {
     @Override
     public Clean openClean(HeadLocation head, Explainer explainer, List<Path> dumps, int most) throws IOException {
         return CleanBehaviour.open(head, explainer, dumps, most);
+    }
+
+    @Override
+    public OutputChange change(HeadLocation location, Explainer explainer, List<Path> before, List<Path> after)
+            throws IOException {
+        try (RequestFiles filesBefore = RequestFiles.openHeldOut(before, explainer);
+                RequestFiles filesAfter = RequestFiles.openHeldOut(after, explainer);
+                OpenHead head = OpenHead.open(location, HeadLimits.DEFAULTS, explainer)) {
+            ModelChange change = ModelChange.between(head, filesBefore, filesAfter);
+            Interval kl = change.kl();
+            return new OutputChange(
+                    kl == null ? null : new Estimate(kl.value(), kl.low(), kl.high()),
+                    change.requests(),
+                    change.leftOut());
+        } catch (HeadException failed) {
+            throw HeadOptions.explained(failed);
+        }
     }
 
     private static void close(List<@Nullable RequestFiles> files) throws IOException {
