@@ -53,6 +53,13 @@ def test_settings_are_one_checked_object() -> None:
     assert found.accumulations()["a"].request_totals == 7
 
 
+def test_the_settings_of_the_compose_file_are_good() -> None:
+    file = Path(__file__).parents[3] / "deploy" / "compose" / "vllm.json"
+    if not file.exists():
+        pytest.skip("it is not part of this package's own archive")
+    assert read_settings(json.loads(file.read_text())).aux_layers == (3,)
+
+
 def test_taps_give_the_stream_where_a_speculator_has_the_outputs() -> None:
     found = read_settings({**GOOD, "module_taps": True})
     assert found.aux_layers == ()

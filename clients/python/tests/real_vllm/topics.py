@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from confluent_kafka import Consumer
+from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from plumbline_sae.tensors import Array, Tensor, decode
@@ -25,17 +25,16 @@ def create(bootstrap: str, name: str) -> str:
     return topic
 
 
-def records(bootstrap: str, topic: str, idle: float = 3.0) -> Iterator[Any]:
-    """Yields the records of a topic from its beginning, until none comes for a while."""
+def records(bootstrap: str, topic: str, start: int = 0, idle: float = 3.0) -> Iterator[Any]:
+    """Yields the records of a topic of one partition from an offset on, until none comes for a while."""
     consumer = Consumer(
         {
             "bootstrap.servers": bootstrap,
             "group.id": f"matrix-{time.time_ns()}",
-            "auto.offset.reset": "earliest",
             "enable.auto.commit": False,
         }
     )
-    consumer.subscribe([topic])
+    consumer.assign([TopicPartition(topic, 0, start)])
     patience = 20.0
     while (message := consumer.poll(patience)) is not None:
         if message.error():
@@ -61,10 +60,10 @@ class Request:
         return [int(number) for part in self.parts for number in part["token_ids"].values]
 
 
-def requests(bootstrap: str, topic: str) -> dict[tuple[str, str], Request]:
-    """Returns what came of each request, by site and vLLM's name of it."""
+def requests(bootstrap: str, topic: str, start: int = 0) -> dict[tuple[str, str], Request]:
+    """Returns what came of each request, by site and vLLM's name of it, from an offset on."""
     found: dict[tuple[str, str], Request] = {}
-    for message in records(bootstrap, topic):
+    for message in records(bootstrap, topic, start):
         headers = {key: value.decode() for key, value in message.headers() or []}
         request = found.setdefault((headers["site"], headers.get("request", "")), Request(headers))
         if message.value() is not None:

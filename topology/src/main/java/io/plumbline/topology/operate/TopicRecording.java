@@ -11,22 +11,19 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.RecordReader;
 import io.plumbline.topology.ingest.SiteShape;
+import io.plumbline.topology.kafka.MergedRecords;
 import io.plumbline.topology.kafka.TopicReader;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.OptionalLong;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
@@ -63,7 +60,14 @@ final class TopicRecording implements Closeable {
 
     private static final int AHEAD = 8;
 
+    /** The earliest first, by name of the request and partition where times are the same. */
+    private static final Comparator<ConsumerRecord<byte[], byte[]>> ORDER = Comparator.comparingLong(
+                    (ConsumerRecord<byte[], byte[]> record) -> record.timestamp())
+            .thenComparing(TopicRecording::name)
+            .thenComparingInt(ConsumerRecord::partition);
+
     private final TopicReader topicReader;
+    private final MergedRecords records;
     private final String topic;
     private final String site;
     private final List<Period> periods;
@@ -72,7 +76,6 @@ final class TopicRecording implements Closeable {
     private final long toMs;
     private final RecordReader reader;
     private final RowMask mask;
-    private final Map<TopicPartition, Deque<ConsumerRecord<byte[], byte[]>>> waiting = new HashMap<>();
     private final Map<String, Long> leftOut = new TreeMap<>();
     private final Predicate<String> wanted;
     private long requests;
@@ -81,6 +84,7 @@ final class TopicRecording implements Closeable {
             MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods, Predicate<String> wanted) {
         this.topicReader =
                 TopicReader.open(config.subscriberProperties(), Map.of("max.poll.records", Integer.toString(AHEAD)));
+        this.records = new MergedRecords(topicReader, AHEAD, ORDER);
         this.topic = config.topics().activations();
         this.site = shape.site();
         this.periods = List.copyOf(periods);
@@ -185,11 +189,10 @@ final class TopicRecording implements Closeable {
         leftOut.clear();
         requests = 0;
         Arrays.fill(read, 0);
-        waiting.clear();
-        topicReader.end().keySet().forEach(partition -> waiting.put(partition, new ArrayDeque<>()));
-        topicReader.rewind();
+        records.rewind();
         try (Progress progress = Progress.of(task, topicReader.offsets(), " records")) {
-            for (ConsumerRecord<byte[], byte[]> next = next(); next != null; next = next()) {
+            ConsumerRecord<byte[], byte[]> next;
+            while ((next = records.next("no baseline was written, run it again")) != null) {
                 take(next, requestReader);
                 progress.advance(1);
             }
@@ -277,47 +280,6 @@ final class TopicRecording implements Closeable {
     private static String name(ConsumerRecord<byte[], byte[]> record) {
         Header request = record.headers().lastHeader("request");
         return request == null || request.value() == null ? "" : new String(request.value(), StandardCharsets.UTF_8);
-    }
-
-    /** The earliest of all partitions' next records; null at the end of the range. */
-    private @Nullable ConsumerRecord<byte[], byte[]> next() {
-        while (!everyPartitionIsKnown()) {
-            for (ConsumerRecord<byte[], byte[]> record : topicReader.next("no baseline was written, run it again")) {
-                waiting.getOrDefault(new TopicPartition(record.topic(), record.partition()), new ArrayDeque<>())
-                        .add(record);
-            }
-            pauseTheFull();
-        }
-        Deque<ConsumerRecord<byte[], byte[]>> earliest = null;
-        for (Deque<ConsumerRecord<byte[], byte[]>> queue : waiting.values()) {
-            if (!queue.isEmpty() && (earliest == null || isBefore(queue.getFirst(), earliest.getFirst()))) {
-                earliest = queue;
-            }
-        }
-        return earliest == null ? null : earliest.removeFirst();
-    }
-
-    private boolean everyPartitionIsKnown() {
-        return waiting.entrySet().stream()
-                .allMatch(entry -> !entry.getValue().isEmpty() || topicReader.isAtEnd(entry.getKey()));
-    }
-
-    private void pauseTheFull() {
-        Set<TopicPartition> full = new HashSet<>();
-        waiting.forEach((partition, queue) -> {
-            if (queue.size() >= AHEAD || topicReader.isAtEnd(partition)) {
-                full.add(partition);
-            }
-        });
-        topicReader.pauseOnly(full);
-    }
-
-    private static boolean isBefore(ConsumerRecord<byte[], byte[]> one, ConsumerRecord<byte[], byte[]> other) {
-        return Comparator.comparingLong((ConsumerRecord<byte[], byte[]> record) -> record.timestamp())
-                        .thenComparing(TopicRecording::name)
-                        .thenComparingInt(ConsumerRecord::partition)
-                        .compare(one, other)
-                < 0;
     }
 
     /** Returns how many records of the last reading gave no request, by reason. */

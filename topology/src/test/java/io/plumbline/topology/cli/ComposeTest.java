@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
 /**
- * Tests that the compose file names files, services, commands and ports that there are. It was never started by a test.
+ * Tests that compose files name files, services, commands and ports that there are. They were never started by a test.
  */
 class ComposeTest {
 
@@ -108,6 +109,45 @@ class ComposeTest {
             assertTrue(rules.iterator().hasNext(), "no rules");
         }
         assertFalse(prometheus.at("/alerting/alertmanagers").isEmpty());
+    }
+
+    @Test
+    void vllmSendsTheSitesOfTheMonitorToTheBrokerOfTheOtherFile() throws IOException {
+        JsonNode added = YAML.readTree(FOLDER.resolve("vllm.yaml").toFile());
+        assertEquals(Set.of("vllm"), names(added.path("services")));
+        JsonNode vllm = added.at("/services/vllm");
+        Map<String, JsonNode> others = services();
+        vllm.path("depends_on").fieldNames().forEachRemaining(other -> assertTrue(others.containsKey(other), other));
+        vllm.path("ports").forEach(port -> assertTrue(port.asText().startsWith("127.0.0.1:")));
+        assertTrue(vllm.path("healthcheck").has("test"));
+        String settings = null;
+        for (JsonNode volume : vllm.path("volumes")) {
+            String[] place = volume.asText().split(":", -1);
+            if (place[0].startsWith(".")) {
+                assertTrue(Files.exists(FOLDER.resolve(place[0])), place[0]);
+                settings = vllm.at("/environment/PLUMBLINE_VLLM").asText().equals(place[1]) ? place[0] : settings;
+            } else if (!place[0].startsWith("$")) {
+                assertTrue(added.path("volumes").has(place[0]), place[0]);
+            }
+        }
+        assertNotNull(settings, "the file that PLUMBLINE_VLLM names is mounted");
+        JsonNode worker = YAML.readTree(FOLDER.resolve(settings).toFile());
+        Path file = FOLDER.resolve("plumbline.yaml");
+        MonitorConfig config = MonitorConfig.parse(Files.readString(file), file.toString(), FOLDER);
+        assertEquals(
+                config.bootstrapServers(),
+                worker.at("/kafka").path("bootstrap.servers").asText());
+        assertEquals(names(YAML.readTree(file.toFile()).path("sites")), names(worker.path("sites")));
+
+        Path context = FOLDER.resolve(vllm.at("/build/context").asText());
+        assertTrue(Files.exists(context.resolve("pyproject.toml")), context.toString());
+        assertTrue(Files.exists(context.resolve(vllm.at("/build/dockerfile").asText())));
+    }
+
+    private static Set<String> names(JsonNode object) {
+        Set<String> names = new TreeSet<>();
+        object.fieldNames().forEachRemaining(names::add);
+        return names;
     }
 
     private static JsonNode compose() throws IOException {
