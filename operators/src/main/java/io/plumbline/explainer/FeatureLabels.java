@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A file is a JSON object of index to text, {@code {"17": "dogs", "23": "cities"}}, or CSV in UTF-8 with an index
  * and a text in each line, quoted as spreadsheets do; a first line that is no index is a heading, and where it has more
- * columns than two those are passed over. The file may be anybody's: control characters become {@code ?}, and texts are cut at {@value #LONGEST} characters. Immutable.
+ * columns than two those are passed over. The file may be anybody's: control characters become {@code ?}, and texts are
+ * cut at {@value #LONGEST} characters. Immutable.
  */
 public final class FeatureLabels {
 

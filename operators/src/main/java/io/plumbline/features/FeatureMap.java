@@ -65,7 +65,9 @@ public final class FeatureMap {
         for (int at = 0; at < from.rows(); at += BLOCK) {
             Matrix own = directions(from, at);
             for (int i = 0; i < own.rows(); i++) {
-                boolean hasDirection = Kernels.dot(own.values(), i * own.columns(), own.values(), i * own.columns(), own.columns()) > 0.0;
+                boolean hasDirection =
+                        Kernels.dot(own.values(), i * own.columns(), own.values(), i * own.columns(), own.columns())
+                                > 0.0;
                 nearest[at + i] = new Nearest(0, hasDirection ? Double.NEGATIVE_INFINITY : 0.0);
             }
             for (int other = 0; other < to.rows(); other += BLOCK) {

@@ -49,7 +49,9 @@ class FeatureMapTest {
             assertEquals(map.of(i).feature(), all[i].feature());
             assertEquals(map.of(i).cosine(), all[i].cosine(), 1e-12);
         }
-        assertEquals(0.0, FeatureMap.between(decoder(other), decoder(COLUMNS)).all()[0].cosine());
+        assertEquals(
+                0.0,
+                FeatureMap.between(decoder(other), decoder(COLUMNS)).all()[0].cosine());
         FeatureMap.Nearest ofNothing =
                 FeatureMap.between(decoder(other), decoder(COLUMNS)).of(0);
         assertEquals(0.0, ofNothing.cosine(), "a column of zeros has no direction");

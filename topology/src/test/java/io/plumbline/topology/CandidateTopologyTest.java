@@ -337,8 +337,7 @@ class CandidateTopologyTest {
         List<PublishedDecoder> before = published();
         adapter.close();
         adapter = new Streaming(
-                AdapterTopology.build(
-                        config, WatchedFolder.sites(config), this::served, new Topic(), report -> {}),
+                AdapterTopology.build(config, WatchedFolder.sites(config), this::served, new Topic(), report -> {}),
                 StreamsSettings.adapter(config),
                 folder.resolve("adapter-anew"));
         served = before.get(0);

@@ -317,12 +317,13 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     /**
-     * What is known of a site.
+     * The knowledge of a site.
      *
      * @param adapter for the explainer in service
      * @param active the decoder in service; null: the trained one as it came
      */
-    private record Known(SiteAdapter adapter, SwapState state, @Nullable Active active) {}
+    private record Known(
+            SiteAdapter adapter, SwapState state, @Nullable Active active) {}
 
     private Known known(String site, SiteAdapter configured) {
         SwapState state = state(site);

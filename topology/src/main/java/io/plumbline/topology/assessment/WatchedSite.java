@@ -152,9 +152,10 @@ public record WatchedSite(
             return "baseline: made with decoder %s, but the candidate has %s; run `plumbline baseline` with it"
                     .formatted(made.explainerSha256(), other.decoder().sha256());
         }
-        SiteSettings.Candidate candidate = Objects.requireNonNull(settings.explained().candidate());
-        SiteSettings explained = settings.ofCandidate(
-                candidate, Objects.requireNonNull(candidate.baseline()), settings.watch());
+        SiteSettings.Candidate candidate =
+                Objects.requireNonNull(settings.explained().candidate());
+        SiteSettings explained =
+                settings.ofCandidate(candidate, Objects.requireNonNull(candidate.baseline()), settings.watch());
         String refusal = Stream.of(
                         unwatched(explained, other),
                         otherRows(explained, made),

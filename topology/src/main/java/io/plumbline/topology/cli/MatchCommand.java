@@ -113,10 +113,7 @@ public final class MatchCommand implements Callable<Integer> {
                 .getOut()
                 .println("wrote %s: %d of %s found again, %s carried over"
                         .formatted(
-                                out,
-                                found,
-                                Amounts.count(nearest.length, "feature"),
-                                Amounts.count(carried, "label")));
+                                out, found, Amounts.count(nearest.length, "feature"), Amounts.count(carried, "label")));
         return ExitCodes.FINE;
     }
 }

@@ -46,7 +46,8 @@ class MatchCommandTest {
     void labelsOfFeaturesThatAreFoundAgainStandUnderTheirNewIndex() throws IOException {
         Path before = explainer("before", new double[] {1, 0, 0}, new double[] {0, 1, 0});
         Path after = explainer(
-                "after", new double[] {0, 2, 0.1}, new double[] {1, 1, 0}, new double[] {3, 0, 0}, new double[] {0, 0, 1});
+                "after", new double[] {0, 2, 0.1}, new double[] {1, 1, 0}, new double[] {3, 0, 0}, new double[] {0, 0, 1
+                });
         Path labels = Files.writeString(folder.resolve("labels.csv"), "0,\"dogs, \"\"good\"\" ones\"\n1,cats\n");
         Path out = folder.resolve("map.csv");
         Shell shell = Shell.run("match", "--before", before, "--after", after, "--labels", labels, "--out", out);
