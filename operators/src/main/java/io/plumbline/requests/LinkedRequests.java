@@ -75,7 +75,10 @@ final class LinkedRequests {
         return linked.named(known);
     }
 
-    /** Returns the rows less the means of their requests; those of a request with few rows as they are. */
+    /**
+     * Returns the rows less the means of their requests; as they are those of a request with few rows, and of one whose
+     * rows hardly vary: less their mean they would be near 0, and so near those of every other such request.
+     */
     private List<SampledRow> centred() {
         int width = rows.get(0).activation().length;
         double[][] means = new double[rowsOf.length][width];
@@ -86,10 +89,19 @@ final class LinkedRequests {
                 mean[j] += values[j] / rowsOf[request[row]];
             }
         }
+        double[] spread = new double[rowsOf.length];
+        for (int row = 0; row < request.length; row++) {
+            float[] values = rows.get(row).activation();
+            double[] mean = means[request[row]];
+            for (int j = 0; j < width; j++) {
+                spread[request[row]] += (values[j] - mean[j]) * (values[j] - mean[j]) / rowsOf[request[row]];
+            }
+        }
+        double flat = near * RowContents.scale(rows);
         List<SampledRow> centred = new ArrayList<>(rows.size());
         for (int row = 0; row < request.length; row++) {
             SampledRow one = rows.get(row);
-            if (rowsOf[request[row]] >= FEWEST_OF_A_MEAN) {
+            if (rowsOf[request[row]] >= FEWEST_OF_A_MEAN && spread[request[row]] > flat) {
                 float[] values = one.activation().clone();
                 for (int j = 0; j < width; j++) {
                     values[j] -= (float) means[request[row]][j];

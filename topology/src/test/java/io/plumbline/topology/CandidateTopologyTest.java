@@ -67,6 +67,7 @@ class CandidateTopologyTest {
     private Streaming adapter;
     private final List<TestRecord<byte[], byte[]>> written = new ArrayList<>();
     private @Nullable PublishedDecoder served;
+    private @Nullable SwapState told;
     private long windowMs = T0;
     private int commands;
 
@@ -121,7 +122,7 @@ class CandidateTopologyTest {
 
         @Override
         public @Nullable SwapState lastTold(String name) {
-            return null;
+            return told;
         }
     }
 
@@ -345,6 +346,58 @@ class CandidateTopologyTest {
         assertEquals(Outcome.ROLLED_BACK, report.outcome(), report.reason());
         assertEquals(2, report.version());
         assertEquals(trained().sha256(), published().get(1).decoder().sha256());
+    }
+
+    @Test
+    void anAdapterThatDoesNotKnowTheExplainerInServiceTouchesNothing() throws IOException {
+        start("mode: propose");
+        command(Verb.APPROVE, proposed().version());
+        told = state();
+        adapter.close();
+        WatchedFolder.createAdapting(folder, "unused:9092", "mode: auto");
+        config = WatchedFolder.cooling(folder, "0s");
+        adapter = new Streaming(
+                AdapterTopology.build(config, WatchedFolder.sites(config), name -> null, new Topic(), report -> {}),
+                StreamsSettings.adapter(config),
+                folder.resolve("adapter-without"));
+        AdaptationReport report = command(Verb.ROLL_BACK, AdaptationMessage.Command.IN_SERVICE);
+        assertEquals(Outcome.REJECTED, report.outcome());
+        assertTrue(report.reason().contains(candidate().sha256() + ", which is not configured here"), report.reason());
+        for (AdaptationMessage message : AdapterRequests.adapt(windowMs, WatchedFolder::quiet)) {
+            adapter.send(config.topics().adaptationRequests(), SITE, message.encode(), windowMs);
+        }
+        assertEquals(Outcome.FAILED, answers().get(0).outcome());
+        assertEquals(List.of(), adapter.read(config.topics().decoders()));
+    }
+
+    @Test
+    void aProposalThatWasMeasuredBesideAnotherDecoderIsPassedOver() throws IOException {
+        start("mode: propose");
+        for (long version : new long[] {3, 0}) {
+            byte[] propose =
+                    new AdaptationMessage.Propose(windowMs, version, candidate().sha256(), 5, 3, 0.5, 0.25).encode();
+            adapter.send(config.topics().adaptationRequests(), SITE, propose, windowMs);
+            assertEquals(version == 0 ? 1 : 0, answers().size());
+        }
+        byte[] forged = new AdaptationMessage.Propose(windowMs, 0, "0".repeat(64), 5, 3, 0.5, 0.25).encode();
+        adapter.send(config.topics().adaptationRequests(), SITE, forged, windowMs);
+        assertEquals(List.of(), answers(), "it is not the candidate that is configured here");
+    }
+
+    @Test
+    void aWaitingCandidateThatIsNoLongerConfiguredGivesItsPlaceToTheNewOne() throws IOException {
+        start("mode: propose");
+        SwapState.Waiting before = new SwapState.Waiting(4, T0, 0, Long.MAX_VALUE, "ab".repeat(32));
+        told = new SwapState(0, false, false, false, 4, null, List.of(), null, 0, before, null);
+        AdaptationReport other = command(Verb.APPROVE, 4);
+        assertEquals(Outcome.REJECTED, other.outcome());
+        assertTrue(other.reason().contains("the one that is configured here is another"), other.reason());
+        AdaptationReport report = proposed();
+        assertEquals(
+                report.version(), Objects.requireNonNull(state().explainer()).number());
+        assertEquals(
+                candidate().sha256(),
+                Objects.requireNonNull(state().explainer()).decoderSha256());
     }
 
     private ActiveDecoders.Active served(String name) {

@@ -223,6 +223,12 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             forward(site, AdapterAnswer.said(report).to(command), timestampMs);
             return;
         }
+        String foreign = foreignExplainer(site, configured);
+        if (foreign != null) {
+            AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, foreign, 0);
+            forward(site, AdapterAnswer.said(report).to(command), timestampMs);
+            return;
+        }
         Known known = known(site, configured);
         SiteAdapter adapter = known.adapter();
         SwapState state = known.state();
@@ -263,6 +269,12 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     private void answer(String site, SiteAdapter configured, AdaptationMessage message, long nowMs) {
+        String foreign = foreignExplainer(site, configured);
+        if (foreign != null) {
+            AdaptationReport report = AdaptationReport.plain(site, message.windowEndMs(), Outcome.FAILED, foreign, 0);
+            forward(site, AdapterAnswer.said(report), nowMs);
+            return;
+        }
         Known known = known(site, configured);
         SiteAdapter adapter = known.adapter();
         SwapState state = known.state();
@@ -283,7 +295,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         } else if (message instanceof AdaptationMessage.RollBack rollBack) {
             answer = desk.rolledBack(rollBack, state, standing);
         } else if (message instanceof AdaptationMessage.Propose propose) {
-            answer = desk.proposed(propose, state, nowMs);
+            answer = desk.proposed(propose, state, standing, nowMs);
         }
         SwapState before = state;
         if (answer != null && message instanceof AdaptationMessage.Adapt && answer.publication() != null) {
@@ -325,16 +337,31 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     private record Known(
             SiteAdapter adapter, SwapState state, @Nullable Active active) {}
 
+    /**
+     * Takes the adapter from the decoder in service, whose explainer the monitor judges by: a state may be lost, or
+     * older than the configuration.
+     */
     private Known known(String site, SiteAdapter configured) {
         SwapState state = state(site);
         Active active = inService.of(site, state.version());
-        if (active == null || active.version() <= state.version()) {
-            return new Known(configured.of(state.explainerSha256()), state, active);
-        }
-        // A state that was lost does not say which explainer serves: the topic does.
-        SiteAdapter adapter = configured.of(active.explainerSha256());
+        SiteAdapter adapter = configured.of(active == null ? state.explainerSha256() : active.explainerSha256());
         return new Known(
                 adapter, state.explainedBy(adapter.equals(configured) ? null : adapter.trainedSha256()), active);
+    }
+
+    /**
+     * Returns why nothing can be done about a site: the explainer that serves it is not configured here, so that this
+     * process can neither read its decoders nor judge by it. Null where it is.
+     */
+    private @Nullable String foreignExplainer(String site, SiteAdapter configured) {
+        String serving = state(site).explainerSha256();
+        return serving == null
+                        || serving.equals(configured.trainedSha256())
+                        || !configured.of(serving).equals(configured)
+                ? null
+                : ("it is served by the explainer whose trained decoder is %s, which is not configured here: name it as"
+                                + " explainer or candidate of site %s")
+                        .formatted(serving, site);
     }
 
     /**

@@ -144,16 +144,20 @@ final class SwapDesk {
 
     /**
      * Lets the candidate explainer wait for approval: its features are others, so that a person decides in every mode.
-     * Returns null where it waits already, serves, or is not the one that is configured here.
+     * Returns null where it waits already, serves, is not the one that is configured here, or was measured beside a
+     * decoder that serves no longer.
      */
     @Nullable
-    AdapterAnswer proposed(AdaptationMessage.Propose request, SwapState state, long nowMs) {
+    AdapterAnswer proposed(AdaptationMessage.Propose request, SwapState state, Standing standing, long nowMs) {
         SwapState.Waiting waiting = state.explainer();
         if (other == null
                 || !other.isCandidate()
                 || !other.sha256().equals(request.explainerSha256())
                 || state.pinned()
-                || (waiting != null && nowMs < waiting.expiresMs())) {
+                || standing.version() != request.version()
+                || (waiting != null
+                        && nowMs < waiting.expiresMs()
+                        && other.sha256().equals(waiting.decoderSha256()))) {
             return null;
         }
         long number = state.candidates() + 1;
@@ -181,8 +185,10 @@ final class SwapDesk {
             AdaptationMessage.Command command, SwapState.Waiting waiting, SwapState state, Standing standing) {
         if (other == null || !other.sha256().equals(waiting.decoderSha256())) {
             return rejected(
-                    "candidate %d is an explainer that is not configured here any more".formatted(waiting.number()),
-                    state.proposedExplainer(null));
+                    ("candidate %d is the explainer whose trained decoder is %s, and the one that is configured here is"
+                                    + " another")
+                            .formatted(waiting.number(), waiting.decoderSha256()),
+                    state);
         }
         Map<String, String> lineage = new TreeMap<>();
         lineage.put("approved_candidate", Long.toString(waiting.number()));
@@ -195,7 +201,7 @@ final class SwapDesk {
         return AdapterAnswer.published(
                 AdaptationReport.plain(site, waiting.windowEndMs(), Outcome.APPROVED, reason, version),
                 other.as(version, lineage),
-                state.explainedBy(version, other.named()));
+                state.explainedBy(version, other.named()).swappedAt(waiting.windowEndMs(), rules));
     }
 
     /** Brings the explainer back whose place the candidate took. */
@@ -449,7 +455,10 @@ final class SwapDesk {
             String returns = "%s rolled back version %d; the explainer before it is in service again"
                     .formatted(command.by(), standing.version());
             return explainerReturns(
-                    AdaptationReport.plain(site, 0, Outcome.ROLLED_BACK, returns, 0), before, state, standing);
+                    AdaptationReport.plain(site, 0, Outcome.ROLLED_BACK, returns, 0),
+                    before,
+                    state.pausedUntil(SwapState.FROM_THE_NEXT_WINDOW),
+                    standing);
         }
         if (!standing.adapted()) {
             return rejected("the trained decoder is in service: there is nothing to go back from", state);

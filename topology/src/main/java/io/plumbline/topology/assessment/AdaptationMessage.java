@@ -29,9 +29,10 @@ import org.jspecify.annotations.Nullable;
  *  request part 10  4  index   14  …  a part of {@link io.plumbline.requests.WholeRequests}
  *  adapt blocks 10  8  window start, ms   18  4  number of blocks, then of each
  *               0   4  target layer   4  8  rows in the window   12  4  capacity of the sample   16  4  parts
- *  propose      10  4  windows that were compared   14  4  those in which the candidate was better
- *               18  8  FVU of the explainer in service in the last   26  8  that of the candidate
- *               34  …  SHA-256 of the candidate's trained decoder, 64 hexadecimal digits
+ *  propose      10  8  version of the decoder in service   18  4  windows that were compared
+ *               22  4  those in which the candidate was better
+ *               26  8  FVU of the explainer in service in the last   34  8  that of the candidate
+ *               42  …  SHA-256 of the candidate's trained decoder, 64 hexadecimal digits
  * </pre>
  *
  * Big endian. No message exceeds 512 KiB.
@@ -189,20 +190,29 @@ public sealed interface AdaptationMessage {
     /**
      * Asks to propose the explainer that was measured beside the one in service.
      *
+     * @param version of the decoder in service, beside which it was measured
      * @param explainerSha256 of its trained decoder
      * @param windows the last ones that were compared
      * @param better those in which it reconstructed significantly better
      * @param fvuInService of the explainer in service in the newest
      * @param fvu of the candidate on the same rows
      */
-    record Propose(long windowEndMs, String explainerSha256, int windows, int better, double fvuInService, double fvu)
+    record Propose(
+            long windowEndMs,
+            long version,
+            String explainerSha256,
+            int windows,
+            int better,
+            double fvuInService,
+            double fvu)
             implements AdaptationMessage {
 
         private static final int HASH_DIGITS = 64;
 
         @Override
         public byte[] encode() {
-            return header((byte) 8, windowEndMs, 24 + HASH_DIGITS)
+            return header((byte) 8, windowEndMs, 32 + HASH_DIGITS)
+                    .putLong(version)
                     .putInt(windows)
                     .putInt(better)
                     .putDouble(fvuInService)
@@ -212,6 +222,7 @@ public sealed interface AdaptationMessage {
         }
 
         private static Propose decode(ByteBuffer buffer, long windowEndMs) {
+            long version = buffer.getLong();
             int windows = buffer.getInt();
             int better = buffer.getInt();
             double inService = buffer.getDouble();
@@ -219,7 +230,7 @@ public sealed interface AdaptationMessage {
             byte[] hash = new byte[HASH_DIGITS];
             buffer.get(hash);
             return new Propose(
-                    windowEndMs, new String(hash, StandardCharsets.US_ASCII), windows, better, inService, fvu);
+                    windowEndMs, version, new String(hash, StandardCharsets.US_ASCII), windows, better, inService, fvu);
         }
     }
 

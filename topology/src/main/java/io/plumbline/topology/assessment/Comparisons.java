@@ -86,6 +86,8 @@ final class Comparisons {
         List<EnginesReport.Engine> two = engines.stream()
                 .filter(engine -> kept.getOrDefault(engine.value(), List.of()).size() >= LEAST_REQUESTS)
                 .limit(2)
+                // In windows with nearly as many rows of both, before and after must not change places.
+                .sorted(Comparator.comparing(EnginesReport.Engine::value))
                 .toList();
         if (two.size() < 2) {
             return null;

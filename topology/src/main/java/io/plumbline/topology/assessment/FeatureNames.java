@@ -6,6 +6,7 @@ import io.plumbline.explainer.formats.FeatureLink;
 import io.plumbline.features.FeatureMap;
 import io.plumbline.topology.report.FeatureName;
 import java.io.IOException;
+import java.util.Arrays;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
@@ -72,7 +73,11 @@ public final class FeatureNames {
     /** Returns those of the features that have a label or a link, by index. */
     public Map<Integer, FeatureName> of(IntStream features) {
         Map<Integer, FeatureName> names = new TreeMap<>();
-        features.forEach(feature -> {
+        int[] listed = features.toArray();
+        if (carried != null) {
+            carried.map().find(listed);
+        }
+        Arrays.stream(listed).forEach(feature -> {
             String label = label(feature);
             if (label != null || link != null) {
                 names.put(feature, new FeatureName(label, link == null ? null : link.of(feature)));

@@ -130,11 +130,6 @@ final class Measures {
         if (shadow == null || trial == null) {
             return (decision, told) -> null;
         }
-        List<Integer> lost = shadow.isCandidate()
-                ? site.settings().watch().features().stream()
-                        .filter(feature -> !shadow.map().of(feature).isSame())
-                        .toList()
-                : List.of();
         String sha256 = shadow.explainer().decoder().sha256();
         return (decision, told) -> new CandidateReport(
                 shadow.isCandidate() ? "candidate" : "trained",
@@ -153,7 +148,7 @@ final class Measures {
                 decision.trials().windows(),
                 decision.trials().betterWindows(),
                 decision.proposes(),
-                lost);
+                shadow.lostWatched());
     }
 
     private static @Nullable Map<String, Figure> figures(@Nullable WindowBehaviour behaviour) {

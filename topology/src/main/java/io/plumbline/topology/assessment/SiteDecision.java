@@ -200,9 +200,11 @@ final class SiteDecision {
     private SiteMemory.Trials trials(SiteMemory.Trials before, Measurement measured) {
         SiteSettings.Candidate candidate = site.settings().explained().candidate();
         ExplainerTrial trial = measured.view().trial();
-        return candidate == null || trial == null
+        WatchedSite.Shadow shadow = site.shadow();
+        return candidate == null || trial == null || shadow == null
                 ? before
-                : before.after(measured.decoderVersion(), trial, candidate.better());
+                : before.after(
+                        measured.decoderVersion(), shadow.explainer().decoder().sha256(), trial, candidate.better());
     }
 
     /** Returns whether the candidate has reconstructed better often enough, and can take the place of the explainer. */

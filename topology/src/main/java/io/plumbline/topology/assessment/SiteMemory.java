@@ -26,7 +26,7 @@ import java.util.TreeMap;
  * 32      16     {@link SwapWatch}: version (8), windows (4), worse (4)
  * 48      28     {@link CoverageWatch}: baseline (8), windows (4), sums of delivered (8) and cached (8) shares
  * 76      1      sequential detectors; for each: length of its statistic's name (1), name, {@link SequentialState}
- * …              {@link Trials}: length of the hash (1), hash, version (8), windows (4), better (8)
+ * …              {@link Trials}: two hashes, each behind its length (1), version (8), windows (4), better (8)
  * …              {@link KnownOrigins}
  * …              {@link RecentGroups}
  * </pre>
@@ -58,13 +58,14 @@ record SiteMemory(
      * How the explainer in no service has done in the last windows.
      *
      * @param explainerSha256 names the one in service; empty before the first window
+     * @param shadowSha256 names the other one; empty before the first window with one
      * @param version of the decoder in service
      * @param windows that were compared since that one is in service, at most as many as are looked back on
      * @param better one bit a window, the newest lowest: whether the other one reconstructed better
      */
-    record Trials(String explainerSha256, long version, int windows, long better) {
+    record Trials(String explainerSha256, String shadowSha256, long version, int windows, long better) {
 
-        static final Trials NONE = new Trials("", 0, 0, 0);
+        static final Trials NONE = new Trials("", "", 0, 0, 0);
 
         Trials {
             if (version < 0 || windows < 0 || windows > Long.SIZE) {
@@ -76,25 +77,25 @@ record SiteMemory(
             return Long.bitCount(better);
         }
 
-        /** Returns the memory with one more window, of these two decoders since the one in service is. */
-        Trials after(long inService, ExplainerTrial trial, DriftPolicy rule) {
-            Trials before = version == inService ? this : new Trials(explainerSha256, inService, 0, 0);
-            if (!trial.errors().isComparable()) {
-                return before;
-            }
-            long mask = rule.memory() == Long.SIZE ? -1L : (1L << rule.memory()) - 1;
+        /** Returns the memory with one more window, of these two since they are. */
+        Trials after(long inService, String shadow, ExplainerTrial trial, DriftPolicy rule) {
+            boolean same = version == inService && shadowSha256.equals(shadow);
+            boolean counts = trial.errors().isComparable();
+            long before = same ? better : 0;
+            long bits = counts ? before << 1 | (trial.shadowIsBetter() ? 1 : 0) : before;
             return new Trials(
                     explainerSha256,
+                    shadow,
                     inService,
-                    Math.min(rule.memory(), before.windows + 1),
-                    (before.better << 1 | (trial.shadowIsBetter() ? 1 : 0)) & mask);
+                    Math.min(rule.memory(), (same ? windows : 0) + (counts ? 1 : 0)),
+                    bits & (rule.memory() == Long.SIZE ? -1L : (1L << rule.memory()) - 1));
         }
     }
 
     static final long NEVER = Long.MIN_VALUE;
     private static final byte VERSION = 1;
     private static final int FIXED_BYTES = 77;
-    private static final int TRIALS_BYTES = 21;
+    private static final int TRIALS_BYTES = 22;
     private static final int STATE_BYTES = DriftState.INITIAL.encode().length;
 
     SiteMemory {
@@ -123,7 +124,7 @@ record SiteMemory(
         if (trials.explainerSha256.equals(explainerSha256)) {
             return this;
         }
-        Trials begun = new Trials(explainerSha256, 0, 0, 0);
+        Trials begun = new Trials(explainerSha256, "", 0, 0, 0);
         return trials.explainerSha256.isEmpty()
                 ? new SiteMemory(
                         drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, begun, origins, groups, sequential)
@@ -152,7 +153,8 @@ record SiteMemory(
         byte[] known = origins.encode();
         byte[] recent = groups.encode();
         byte[] explainer = trials.explainerSha256.getBytes(StandardCharsets.UTF_8);
-        int bytes = FIXED_BYTES + TRIALS_BYTES + explainer.length + known.length + recent.length;
+        byte[] shadow = trials.shadowSha256.getBytes(StandardCharsets.UTF_8);
+        int bytes = FIXED_BYTES + TRIALS_BYTES + explainer.length + shadow.length + known.length + recent.length;
         for (Map.Entry<String, SequentialState> detector : sequential.entrySet()) {
             bytes += 1 + name(detector).length + detector.getValue().encode().length;
         }
@@ -176,6 +178,8 @@ record SiteMemory(
         }
         return buffer.put((byte) explainer.length)
                 .put(explainer)
+                .put((byte) shadow.length)
+                .put(shadow)
                 .putLong(trials.version)
                 .putInt(trials.windows)
                 .putLong(trials.better)
@@ -215,14 +219,9 @@ record SiteMemory(
         Map<String, SequentialState> sequential = new LinkedHashMap<>();
         int detectors = Byte.toUnsignedInt(buffer.get());
         for (int i = 0; i < detectors; i++) {
-            byte[] name = new byte[Byte.toUnsignedInt(buffer.get())];
-            buffer.get(name);
-            sequential.put(new String(name, StandardCharsets.UTF_8), SequentialState.decode(buffer));
+            sequential.put(text(buffer), SequentialState.decode(buffer));
         }
-        byte[] explainer = new byte[Byte.toUnsignedInt(buffer.get())];
-        buffer.get(explainer);
-        Trials trials = new Trials(
-                new String(explainer, StandardCharsets.UTF_8), buffer.getLong(), buffer.getInt(), buffer.getLong());
+        Trials trials = new Trials(text(buffer), text(buffer), buffer.getLong(), buffer.getInt(), buffer.getLong());
         KnownOrigins origins = KnownOrigins.decode(buffer);
         RecentGroups groups = RecentGroups.decode(buffer);
         if (buffer.hasRemaining()) {
@@ -230,6 +229,12 @@ record SiteMemory(
         }
         return new SiteMemory(
                 drift, warning, lastRequestMs, mayBeAdapted, swap, coverage, trials, origins, groups, sequential);
+    }
+
+    private static String text(ByteBuffer buffer) {
+        byte[] bytes = new byte[Byte.toUnsignedInt(buffer.get())];
+        buffer.get(bytes);
+        return new String(bytes, StandardCharsets.UTF_8);
     }
 
     private static DriftState driftState(ByteBuffer buffer) {

@@ -201,7 +201,7 @@ public record SiteSettings(
      * @param baseline the one that the candidate has
      * @param features what is watched of it
      */
-    SiteSettings ofCandidate(Candidate candidate, Path baseline, WatchSettings features) {
+    public SiteSettings ofCandidate(Candidate candidate, Path baseline, WatchSettings features) {
         return new SiteSettings(
                 id,
                 new Explained(

@@ -56,9 +56,10 @@ public record WatchedSite(
      * @param site this site, explained by it; null where it has no baseline to be judged by, and of the explainer whose
      *     place a candidate has taken
      * @param isCandidate whether it is the candidate, and not the one before it
-     * @param map of the features of the site's own explainer to those of this one
+     * @param lostWatched watched features of the site's own explainer that the candidate has none like
      */
-    public record Shadow(Explainer explainer, @Nullable WatchedSite site, boolean isCandidate, FeatureMap map) {}
+    public record Shadow(
+            Explainer explainer, @Nullable WatchedSite site, boolean isCandidate, List<Integer> lostWatched) {}
 
     /** Creates a site without probes, of whose windows nothing is known. */
     public WatchedSite(
@@ -82,9 +83,13 @@ public record WatchedSite(
         }
         FeatureMap toCandidate = FeatureMap.between(explainer.decoder(), other.decoder());
         FeatureMap back = FeatureMap.between(other.decoder(), explainer.decoder());
+        List<Integer> watched = settings.watch().features();
+        List<Integer> lost = watched.stream()
+                .filter(feature -> !toCandidate.of(feature).isSame())
+                .toList();
         WatchedSite explained = null;
         if (made != null && candidate.baseline() != null) {
-            List<Integer> kept = settings.watch().features().stream()
+            List<Integer> kept = watched.stream()
                     .map(toCandidate::of)
                     .filter(FeatureMap.Nearest::isSame)
                     .map(FeatureMap.Nearest::feature)
@@ -93,9 +98,9 @@ public record WatchedSite(
             WatchSettings watch = new WatchSettings(
                     kept, settings.watch().probes(), settings.watch().falseDiscoveryRate());
             WatchedSite own = of(settings.ofCandidate(candidate, candidate.baseline(), watch), other, made);
-            explained = own.with(own.names.carriedOver(names, back), new Shadow(explainer, null, false, back));
+            explained = own.with(own.names.carriedOver(names, back), new Shadow(explainer, null, false, lost));
         }
-        return with(names, new Shadow(other, explained, true, toCandidate));
+        return with(names, new Shadow(other, explained, true, lost));
     }
 
     private WatchedSite with(FeatureNames called, Shadow beside) {

@@ -130,7 +130,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                     Instant.ofEpochMilli(window.startMs()),
                     Printable.value(judgement.report().violatedBounds()));
         }
-        log(before, judgement);
+        log(before.of(judge.explainerSha256()), judgement);
         logFailure(measured.view().behaviour(), window);
         judged.add(window.site());
         Record<byte[], byte[]> report = record(window.site(), Json.bytes(judgement.report()), record.timestamp());
@@ -283,6 +283,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
         if (judgement.proposes() && candidate != null) {
             AdaptationMessage request = new AdaptationMessage.Propose(
                     window.endMs(),
+                    judgement.report().inService().decoderVersion(),
                     candidate.explainerSha256(),
                     candidate.windows(),
                     candidate.windowsBetter(),

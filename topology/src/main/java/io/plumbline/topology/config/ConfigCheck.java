@@ -428,6 +428,9 @@ public final class ConfigCheck {
                 checkSize(adaptation, other.decoder(), own);
             }
             FeatureNames.read(named.features(), other);
+            if (made != null && named.baseline() != null) {
+                checkCalibration(settings.ofCandidate(named, named.baseline(), settings.watch()), made, own);
+            }
             own.forEach(problem -> problems.add("candidate: " + problem));
             return new Site.Candidate(other, made);
         } catch (IOException | IllegalArgumentException broken) {

@@ -59,7 +59,8 @@ public record CandidateReport(
         @JsonPropertyDescription("whether this window asks to propose it")
         boolean proposes,
 
-        @JsonPropertyDescription("watched features that it has no column for with a cosine of .9 or more")
+        @JsonPropertyDescription("watched features of the site's own explainer that the candidate has no column for, "
+                + "with a cosine of .9 or more")
         List<Integer> lostWatched) {
 
     /** Says how it stands beside the explainer in service. */

@@ -12,7 +12,8 @@ public record EnginesReport(
         @JsonPropertyDescription("the header that tells them apart, the site's `breakdown_by`")
         String by,
 
-        @JsonPropertyDescription("the two values with most rows, that with most first: it is *before* in `comparison`")
+        @JsonPropertyDescription("of the four values that are kept, the first of them by name, the two with most rows; "
+                + "the first by name is *before* in `comparison`")
         List<Engine> engines,
 
         @JsonPropertyDescription("requests among those compared that both engines served, with the same rows or not")
@@ -30,7 +31,7 @@ public record EnginesReport(
             "plumbline_engines_row_cosine", "Mean cosine of the rows of one engine to the same rows of the other");
     private static final WindowMetric RISE = WindowMetric.family(
             "plumbline_engines_fraction_of_variance_unexplained_rise",
-            "Fraction of variance unexplained on the rows of the engine with fewer rows, less that of the other");
+            "Fraction of variance unexplained on the rows of the engine that comes second by name, less the other's");
 
     static final BiConsumer<EnginesReport, Samples> SAMPLES =
             (report, samples) -> samples.set(SURVIVAL, report.figure("survival"))

@@ -103,7 +103,7 @@ final class CapacityFormulas {
             explainers +=
                     site.decoder(region) + (site.id().isBlock() ? 0 : site.encoder(region)) + site.candidate(region);
             geometry += (site.candidate() == null ? 1 : 2) * geometry(site);
-            decoders += site.adapts() ? site.decoder(region) : 0;
+            decoders += site.adapts() ? Math.max(site.decoder(region), site.candidateDecoder(region)) : 0;
         }
         SharedTargets shared = new SharedTargets(sites, region);
         List<Part> held = new ArrayList<>();

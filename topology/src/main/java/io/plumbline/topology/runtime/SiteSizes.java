@@ -183,6 +183,11 @@ record SiteSizes(
         return candidate == null ? 0 : encoder(candidate, region) + decoder(candidate, region);
     }
 
+    /** Returns the bytes of a decoder of that one. */
+    double candidateDecoder(HeapRegion region) {
+        return candidate == null ? 0 : decoder(candidate, region);
+    }
+
     double moment() {
         return 8.0 * MomentTile.stateLength(shape.targetWidth());
     }

@@ -63,7 +63,7 @@ class AssessmentCodecsTest {
                 true,
                 new SwapWatch(4, 3, 1),
                 new CoverageWatch(7, 2, 1.5, 0.25),
-                new SiteMemory.Trials("ab".repeat(32), 7, 4, 11),
+                new SiteMemory.Trials("ab".repeat(32), "cd".repeat(32), 7, 4, 11),
                 KnownOriginsTest.known(),
                 RecentGroups.NONE,
                 Map.of());
@@ -81,7 +81,7 @@ class AssessmentCodecsTest {
                 false,
                 SwapWatch.NONE,
                 new CoverageWatch(7, 2, 1.5, 0.25),
-                new SiteMemory.Trials("ab".repeat(32), 7, 4, 11),
+                new SiteMemory.Trials("ab".repeat(32), "cd".repeat(32), 7, 4, 11),
                 KnownOriginsTest.known(),
                 RecentGroups.NONE,
                 Map.of("eta", state, "gap_share", SequentialState.INITIAL));

@@ -40,7 +40,7 @@ public final class AssessmentTargets {
                                                 true,
                                                 new SwapWatch(4, 3, 1),
                                                 new CoverageWatch(7, 2, 1.5, 0.25),
-                                                new SiteMemory.Trials("ab".repeat(32), 7, 4, 11),
+                                                new SiteMemory.Trials("ab".repeat(32), "cd".repeat(32), 7, 4, 11),
                                                 KnownOriginsTest.known(),
                                                 RecentGroups.NONE,
                                                 Map.of())

@@ -226,7 +226,7 @@ class ConsolePageIT {
         browser.awaitText("main h1", "layer.20");
         browser.awaitText(".answers", "Is it drift?");
         browser.open(browser.driver().getCurrentUrl().replace("layer.20", "layer.1"));
-        browser.awaitText("main", "this one was not");
+        browser.awaitText("main", "this one is not among them");
         assertEquals(List.of(), browser.complaints());
     }
 

@@ -15,6 +15,7 @@ import io.plumbline.wire.KnownHeaders;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
@@ -109,11 +110,13 @@ class EngineRequestsTest {
         byte[] part = requests.encode(PART).get(0);
         for (int length = 0; length < part.length; length++) {
             byte[] cut = java.util.Arrays.copyOf(part, length);
-            EngineRequests read = new EngineRequests();
+            EngineRequests holding = of("b", 5, 2);
+            Map<String, List<EngineRequests.Kept>> before = holding.kept();
             try {
-                read.mergeEncoded(cut);
-            } catch (IllegalArgumentException expected) {
-                assertTrue(read.kept().isEmpty());
+                holding.mergeEncoded(cut);
+                assertEquals(before.get("b"), holding.kept().get("b"), "cut to " + length);
+            } catch (IllegalArgumentException refused) {
+                assertEquals(before, holding.kept(), "cut to " + length);
             }
         }
         assertThrows(IllegalArgumentException.class, () -> new EngineRequests().mergeEncoded(new byte[] {1, 0, 9, 1}));
