@@ -26,8 +26,7 @@ class Topic:
     def __init__(self, *trained: Trained, after: int = 0) -> None:
         self.refused: list[tuple[int, str]] = []
         self.assembler = Assembler(
-            "a",
-            trained or [TRAINED], lambda site, version, what: self.refused.append((version, what)), after
+            "a", trained or [TRAINED], lambda site, version, what: self.refused.append((version, what)), after
         )
 
     def publish(self, version: int, tensors: dict[str, Tensor], **changes: Any) -> Any:

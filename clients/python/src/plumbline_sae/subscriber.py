@@ -103,8 +103,9 @@ class Assembler:
         parent = next((one for one in self._trained if one.identity == manifest["parent_sha256"]), None)
         if self._trained and parent is None:
             self._forget()
+            made_from = manifest["parent_sha256"]
             self._on_refused(
-                self._site, version, f"is not served: it was made from {manifest['parent_sha256']}, which is not held here"
+                self._site, version, f"is not served: it was made from {made_from}, which is not held here"
             )
             return None
         blob = b"".join(self._chunks[index][_CHUNK_HEADER.size :] for index in range(len(self._chunks)))
@@ -147,7 +148,7 @@ class DecoderSubscriber:
     Args:
         config: configuration of `confluent_kafka.Consumer`, TLS and SASL included.
         sites: the trained decoder of each site: `Trained`, or what `Trained.of` takes; None takes the manifest's word.
-            A list where another explainer may take the place of the first: `parent_sha256` of a decoder says whose it is.
+            A list where another explainer may take its place: a decoder's `parent_sha256` says whose it is.
         topic: where decoders are published.
         after_version: the version that each site serves already, to go on after it.
         on_refused: called with site, version and a sentence when something of a site is not taken; default: a warning
@@ -166,8 +167,7 @@ class DecoderSubscriber:
         self._topic = topic
         after = after_version or {}
         self._assemblers = {
-            site: Assembler(site, _held(trained), on_refused, after.get(site, 0))
-            for site, trained in sites.items()
+            site: Assembler(site, _held(trained), on_refused, after.get(site, 0)) for site, trained in sites.items()
         }
         self._consumer = Consumer(
             {
