@@ -124,12 +124,12 @@ class EveryStatisticTest {
         JsonNode recorded = recorded(report());
         assertEquals(
                 value(statistic),
-                recorded.at("/answers/windows/windows/0/" + statistic.label()).asDouble());
+                recorded.at("/answers/blocks.7/windows/windows/0/" + statistic.label()).asDouble());
         assertTrue(recorded.at("/overview/statistics")
                 .findValuesAsText("statistic")
                 .contains(statistic.label()));
         JsonNode newest =
-                recorded(read((ObjectNode) Json.tree(report()), statistic)).at("/answers/reports/newest");
+                recorded(read((ObjectNode) Json.tree(report()), statistic)).at("/answers/blocks.7/reports/newest");
         assertTrue(newest.get(statistic.label()).isNull(), newest::toString);
         assertEquals(
                 "a test said so", newest.at("/undefined/" + statistic.label()).asText());
