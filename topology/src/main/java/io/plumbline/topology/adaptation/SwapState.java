@@ -2,6 +2,7 @@ package io.plumbline.topology.adaptation;
 
 import io.plumbline.topology.report.Json;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -89,18 +90,14 @@ public record SwapState(
      * @param newlyFitted what it was fitted on; null for the trained one
      */
     SwapState inService(long newVersion, @Nullable Fitted newlyFitted) {
-        return new SwapState(
-                newVersion,
-                newlyFitted != null,
-                pinned,
-                false,
-                candidates,
-                null,
-                swapsMs,
-                newlyFitted,
-                pausedUntilMs,
-                null,
-                explainerSha256);
+        return changed(next -> {
+            next.version = newVersion;
+            next.adapted = newlyFitted != null;
+            next.holding = false;
+            next.waiting = null;
+            next.fitted = newlyFitted;
+            next.explainer = null;
+        });
     }
 
     /**
@@ -109,58 +106,27 @@ public record SwapState(
      * @param sha256 names that explainer; null: the site's own
      */
     SwapState explainedBy(long newVersion, @Nullable String sha256) {
-        return new SwapState(
-                newVersion, false, pinned, false, candidates, null, swapsMs, null, pausedUntilMs, null, sha256);
+        return inService(newVersion, null).explainedBy(sha256);
     }
 
     /** Returns this state, of a site that this explainer explains; null: its own. */
     SwapState explainedBy(@Nullable String sha256) {
-        return new SwapState(
-                version,
-                adapted,
-                pinned,
-                holding,
-                candidates,
-                waiting,
-                swapsMs,
-                fitted,
-                pausedUntilMs,
-                explainer,
-                sha256);
+        return changed(next -> next.explainerSha256 = sha256);
     }
 
-    /** Returns this state with a candidate explainer that waits. */
+    /** Returns this state with a candidate explainer that waits; null: none does. */
     SwapState proposedExplainer(@Nullable Waiting candidate) {
-        return new SwapState(
-                version,
-                adapted,
-                pinned,
-                holding,
-                candidate == null ? candidates : candidate.number(),
-                waiting,
-                swapsMs,
-                fitted,
-                pausedUntilMs,
-                candidate,
-                explainerSha256);
+        return changed(next -> {
+            next.candidates = candidate == null ? candidates : candidate.number();
+            next.explainer = candidate;
+        });
     }
 
     SwapState swappedAt(long windowEndMs, SwapRules rules) {
         List<Long> swaps = Stream.concat(swapsSince(windowEndMs, rules), Stream.of(windowEndMs))
                 .toList();
-        List<Long> newest = swaps.subList(Math.max(0, swaps.size() - SwapRules.MOST_SWAPS), swaps.size());
-        return new SwapState(
-                version,
-                adapted,
-                pinned,
-                holding,
-                candidates,
-                waiting,
-                newest,
-                fitted,
-                pausedUntilMs,
-                explainer,
-                explainerSha256);
+        return changed(
+                next -> next.swapsMs = swaps.subList(Math.max(0, swaps.size() - SwapRules.MOST_SWAPS), swaps.size()));
     }
 
     /** Returns how many decoders went into service in the period that ends there. */
@@ -174,78 +140,79 @@ public record SwapState(
     }
 
     SwapState proposed(Waiting candidate) {
-        return new SwapState(
-                version,
-                adapted,
-                pinned,
-                holding,
-                candidate.number(),
-                candidate,
-                swapsMs,
-                fitted,
-                pausedUntilMs,
-                explainer,
-                explainerSha256);
+        return changed(next -> {
+            next.candidates = candidate.number();
+            next.waiting = candidate;
+        });
     }
 
     SwapState withoutCandidate() {
-        return new SwapState(
-                version,
-                adapted,
-                pinned,
-                holding,
-                candidates,
-                null,
-                swapsMs,
-                fitted,
-                pausedUntilMs,
-                explainer,
-                explainerSha256);
+        return changed(next -> next.waiting = null);
     }
 
     SwapState pinned(boolean isPinned) {
-        return new SwapState(
-                version,
-                adapted,
-                isPinned,
-                false,
-                candidates,
-                waiting,
-                swapsMs,
-                fitted,
-                pausedUntilMs,
-                explainer,
-                explainerSha256);
+        return changed(next -> {
+            next.pinned = isPinned;
+            next.holding = false;
+        });
     }
 
     SwapState holdingARevert() {
-        return new SwapState(
-                version,
-                adapted,
-                pinned,
-                true,
-                candidates,
-                waiting,
-                swapsMs,
-                fitted,
-                pausedUntilMs,
-                explainer,
-                explainerSha256);
+        return changed(next -> next.holding = true);
     }
 
     SwapState pausedUntil(long ms) {
-        return new SwapState(
-                version,
-                adapted,
-                pinned,
-                holding,
-                candidates,
-                waiting,
-                swapsMs,
-                fitted,
-                ms,
-                explainer,
-                explainerSha256);
+        return changed(next -> next.pausedUntilMs = ms);
+    }
+
+    private SwapState changed(Consumer<Next> change) {
+        Next next = new Next(this);
+        change.accept(next);
+        return next.state();
+    }
+
+    /** The next state while it is made: a change names what it changes and nothing else. */
+    private static final class Next {
+        private long version;
+        private boolean adapted;
+        private boolean pinned;
+        private boolean holding;
+        private long candidates;
+        private @Nullable Waiting waiting;
+        private List<Long> swapsMs;
+        private @Nullable Fitted fitted;
+        private long pausedUntilMs;
+        private @Nullable Waiting explainer;
+        private @Nullable String explainerSha256;
+
+        private Next(SwapState before) {
+            version = before.version;
+            adapted = before.adapted;
+            pinned = before.pinned;
+            holding = before.holding;
+            candidates = before.candidates;
+            waiting = before.waiting;
+            swapsMs = before.swapsMs;
+            fitted = before.fitted;
+            pausedUntilMs = before.pausedUntilMs;
+            explainer = before.explainer;
+            explainerSha256 = before.explainerSha256;
+        }
+
+        private SwapState state() {
+            return new SwapState(
+                    version,
+                    adapted,
+                    pinned,
+                    holding,
+                    candidates,
+                    waiting,
+                    swapsMs,
+                    fitted,
+                    pausedUntilMs,
+                    explainer,
+                    explainerSha256);
+        }
     }
 
     public byte[] encode() {

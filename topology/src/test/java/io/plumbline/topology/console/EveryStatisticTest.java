@@ -124,7 +124,8 @@ class EveryStatisticTest {
         JsonNode recorded = recorded(report());
         assertEquals(
                 value(statistic),
-                recorded.at("/answers/blocks.7/windows/windows/0/" + statistic.label()).asDouble());
+                recorded.at("/answers/blocks.7/windows/windows/0/" + statistic.label())
+                        .asDouble());
         assertTrue(recorded.at("/overview/statistics")
                 .findValuesAsText("statistic")
                 .contains(statistic.label()));
