@@ -92,8 +92,8 @@ public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps
 
     private static FaithfulnessGap gap(Baseline old, Baseline other, int rank) {
         return FaithfulnessGap.between(
-                ActiveSubspace.topEigenspace(old.moment().matrix(), rank).subspace(),
-                ActiveSubspace.topEigenspace(other.moment().matrix(), rank).subspace());
+                ActiveSubspace.leadingOnly(old.moment().matrix(), rank, null).subspace(),
+                ActiveSubspace.leadingOnly(other.moment().matrix(), rank, null).subspace());
     }
 
     private static @Nullable Double level(

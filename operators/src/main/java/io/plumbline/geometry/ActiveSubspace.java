@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
  * The directions with the most energy: the span of the {@code rank} leading eigenvectors of an uncentred second moment
  * (the paper's {@code Π_ID} and {@code Π_OOD}).
  *
- * <p>Either from all eigenpairs ({@link #topEigenspace}: 0.7 s at d = 768, 18 s at 2,048), which what is computed once
- * can afford and the whitening of a baseline needs. Or from the leading ones alone ({@link #leadingOnly}), for every
- * window: then the subspace is right up to {@link #sineBound()}, which is proven, and of the other eigenvalues proven
- * bounds are known, from which follow bounds that are as valid and a little wider.
+ * <p>Either from all eigenpairs ({@link #topEigenspace}: 8 s at d = 2,048, 138 s at 4,096), for a command that wants
+ * the last digits. Or from the leading ones alone ({@link #leadingOnly}: 0.2 and 0.7 s), for what the service watches:
+ * then the subspace is right up to {@link #sineBound()}, which is proven, and of the other eigenvalues proven bounds
+ * are known, from which follow bounds that are as valid and a little wider.
  *
  * <p>Keeps the moment, {@code 8 d^2} bytes, and where all eigenpairs were computed as much again. Immutable; safe for
  * any number of threads as long as nobody writes to the arrays it hands out.
  */
 public final class ActiveSubspace {
 
-    /** Proven sine up to which a window's subspace may be off; the true one is some tens of times smaller. */
+    /** Proven sine up to which a subspace may be off; the true one is some tens of times smaller. */
     private static final double TOLERANCE = 1e-4;
 
     /** The dimension below which a full decomposition takes no more than some 30 ms. */

@@ -43,11 +43,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * Holds everything about a site that does not depend on the window, computed once, and assesses windows against it.
  *
- * <p><b>Cost.</b> Construction: one decomposition of the decoder and one or two of d x d moments. A window: its leading
- * eigenspace ({@link ActiveSubspace#leadingOnly}) and products of {@code O(d^2 r)}. <b>Size.</b> About
- * {@code 30 d^2} bytes: three eigenbases and a moment.
+ * <p><b>Cost.</b> Construction: one decomposition of the decoder and the leading eigenspaces of one or two moments. A
+ * window: its leading eigenspace ({@link ActiveSubspace#leadingOnly}) and products of {@code O(d^2 r)}; the first one
+ * also a factorisation of the baseline's moment, {@code d^3 / 3}. <b>Size.</b> About {@code 20 d^2} bytes: two moments
+ * and that factor.
  *
- * <p>Immutable after construction; any number of threads may assess.
+ * <p>Any number of threads may assess.
  */
 public final class SiteGeometry {
 
@@ -68,11 +69,15 @@ public final class SiteGeometry {
     private final Matrix start;
 
     private final @Nullable ActiveSubspace reconstruction;
+
+    /** The factor of {@code M_ID + ridge I}, made with the first window: not every geometry assesses one. */
+    private @Nullable Cholesky whitening;
+
     private final @Nullable String explainerReason;
     private final @Nullable String baselineReason;
     private final @Nullable String reconstructionReason;
 
-    private SiteGeometry(
+    SiteGeometry(
             ExplainerSubspace explainer,
             SecondMoment baselineMoment,
             ActiveSubspace baseline,
@@ -134,15 +139,15 @@ public final class SiteGeometry {
         if (reconstructionMoment != null) {
             requireDimension("the moment of reconstructions", explainer.dimension(), reconstructionMoment.columns());
         }
-        ActiveSubspace subspace = ActiveSubspace.topEigenspace(baseline.matrix(), explainer.rank());
+        ActiveSubspace subspace = ActiveSubspace.leadingOnly(baseline.matrix(), explainer.rank(), null);
         return new SiteGeometry(
                 explainer,
                 baseline,
                 subspace,
                 reconstructionMoment == null
                         ? null
-                        : ActiveSubspace.topEigenspace(reconstructionMoment, explainer.rank()),
-                subspace.eigenvectors().leadingColumns(Math.min(explainer.dimension(), 2 * explainer.rank())));
+                        : ActiveSubspace.leadingOnly(reconstructionMoment, explainer.rank(), null),
+                subspace.subspace().basis());
     }
 
     /**
@@ -316,42 +321,31 @@ public final class SiteGeometry {
         return Arrays.stream(angles).boxed().toList();
     }
 
-    /**
-     * Returns {@code (δᵀ (M_ID + ridge I)⁻¹ δ)^½}, δ the shift of the mean: in the eigenbasis of M_ID where that is
-     * known, otherwise by a Cholesky factorisation, which is the same number up to rounding.
-     */
+    /** Returns {@code (δᵀ (M_ID + ridge I)⁻¹ δ)^½}, δ the shift of the mean. */
     private double whitenedMeanShift(double[] mean) {
         double[] shift = new double[mean.length];
         for (int i = 0; i < mean.length; i++) {
             shift[i] = mean[i] - baselineMean[i];
         }
-        double ridge = WHITENING_RIDGE * baselineMoment.trace() / mean.length;
-        return Math.sqrt(baseline.isFull() ? whitenedInEigenbasis(shift, ridge) : whitenedByFactor(shift, ridge));
+        double[] solution =
+                solveWithBaseline(new Matrix(shift.length, 1, shift)).values();
+        return Math.sqrt(Kernels.dot(shift, 0, solution, 0, shift.length));
     }
 
-    private double whitenedInEigenbasis(double[] shift, double ridge) {
-        int d = shift.length;
-        double[] coordinates = new double[d];
-        for (int i = 0; i < d; i++) {
-            Kernels.addScaled(shift[i], baseline.eigenvectors().values(), i * d, coordinates, 0, d);
+    /** Solves for {@code (M_ID + ridge I)⁻¹ b}, one thread at a time. */
+    private synchronized Matrix solveWithBaseline(Matrix b) {
+        Cholesky factor = whitening;
+        if (factor == null) {
+            int d = b.rows();
+            double ridge = WHITENING_RIDGE * baselineMoment.trace() / d;
+            double[] moment = baseline.moment().values();
+            factor = Cholesky.of(d, (i, row) -> {
+                System.arraycopy(moment, i * d + i, row, i, d - i);
+                row[i] += ridge;
+            });
+            whitening = factor;
         }
-        double sum = 0.0;
-        for (int i = 0; i < d; i++) {
-            // An eigenvalue that is 0 may have been rounded to below it.
-            sum += coordinates[i] * coordinates[i] / (Math.max(baseline.eigenvalues()[i], 0.0) + ridge);
-        }
-        return sum;
-    }
-
-    private double whitenedByFactor(double[] shift, double ridge) {
-        int d = shift.length;
-        double[] moment = baseline.moment().values();
-        Cholesky factor = Cholesky.of(d, (i, row) -> {
-            System.arraycopy(moment, i * d + i, row, i, d - i);
-            row[i] += ridge;
-        });
-        double[] solution = factor.solve(new Matrix(d, 1, shift)).values();
-        return Kernels.dot(shift, 0, solution, 0, d);
+        return factor.solve(b);
     }
 
     private static void requireDimension(String what, int expected, int actual) {

@@ -324,11 +324,23 @@ class SiteGeometryTest {
         SecondMoment other = SecondMoment.of(floatRowOps(2, 1_800, dimension));
         Matrix reconstructions =
                 SecondMoment.of(floatRowOps(4, 1_900, dimension)).matrix();
-        GapAssessment full =
-                SiteGeometry.of(decoder, other, reconstructions, rank).assess(window);
-        GapAssessment leading = SiteGeometry.of(decoder, whole, whole.matrix(), rank)
-                .withBaseline(other, reconstructions)
+        ActiveSubspace decomposed = ActiveSubspace.topEigenspace(other, rank);
+        GapAssessment full = new SiteGeometry(
+                        ExplainerSubspace.of(decoder, rank),
+                        other,
+                        decomposed,
+                        ActiveSubspace.topEigenspace(reconstructions, rank),
+                        decomposed.subspace().basis())
                 .assess(window);
+        requireSame(full, SiteGeometry.of(decoder, other, reconstructions, rank).assess(window));
+        requireSame(
+                full,
+                SiteGeometry.of(decoder, whole, whole.matrix(), rank)
+                        .withBaseline(other, reconstructions)
+                        .assess(window));
+    }
+
+    private static void requireSame(GapAssessment full, GapAssessment leading) {
         assertEquals(full.statistics().keySet(), leading.statistics().keySet());
         full.statistics().forEach((name, value) -> {
             double found = leading.statistic(name).orElseThrow();

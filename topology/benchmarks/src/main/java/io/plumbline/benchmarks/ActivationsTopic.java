@@ -86,13 +86,13 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, l
         return records * rowsPerRecord;
     }
 
-    /** Returns rows of floats with a spread that differs by column. */
+    /** Returns rows of floats whose energy falls with the column, as that of activations falls with the direction. */
     static Matrix gaussian(long seed, int n, int d) {
         SplittableRandom random = new SplittableRandom(seed);
         Matrix rows = Matrix.zeros(n, d);
         double[] values = rows.values();
         for (int i = 0; i < values.length; i++) {
-            values[i] = (float) ((1 + i % d % 7) * random.nextGaussian());
+            values[i] = (float) (7 / Math.sqrt(1 + i % d) * random.nextGaussian());
         }
         return rows;
     }
