@@ -56,30 +56,36 @@ public final class WatchedFeatures {
     }
 
     /**
-     * Compares rows of a window, and returns the changes of each feature, in the order of the features.
+     * Compares rows of a window, and returns the numbers of each feature, in the order of the features.
      *
      * @param reconstructions of these rows by the trained decoder, n x d
      * @param share of the window's rows that are given, in (0, 1]
      */
-    public List<List<WatchedChange>> changes(MeanTest test, SampleRows window, Matrix reconstructions, double share) {
+    public List<WatchedNumbers> numbers(MeanTest test, SampleRows window, Matrix reconstructions, double share) {
         if (window.rows() == 0 || features.isEmpty()) {
-            return features.stream().map(feature -> List.<WatchedChange>of()).toList();
+            return features.stream()
+                    .map(feature -> new WatchedNumbers(List.of(), new double[0], new double[0]))
+                    .toList();
         }
         Side clean = baseline;
         int[] thinned = ByRequest.thinned(clean == null ? 0 : clean.requests().length, share);
         int[] all = ByRequest.thinned(window.rows(), 1.0);
         Side side = Side.of(features, squaredNorms, window, reconstructions);
         int groups = RequestGroups.of(window.requests()).count();
-        List<List<WatchedChange>> changes = new ArrayList<>();
+        List<WatchedNumbers> numbers = new ArrayList<>();
         for (int i = 0; i < features.size(); i++) {
             Means before = clean == null ? Means.NONE : clean.means(i, thinned);
             Means own = side.means(i, all);
-            changes.add(List.of(
-                    WatchedChange.ofMeans(WatchedChange.RATE, test, before.rates(), own.rates()),
-                    WatchedChange.ofMeans(WatchedChange.ACTIVATION, test, before.activations(), own.activations()),
-                    residual(side, groups, i)));
+            numbers.add(new WatchedNumbers(
+                    List.of(
+                            WatchedChange.ofMeans(WatchedChange.RATE, test, before.rates(), own.rates()),
+                            WatchedChange.ofMeans(
+                                    WatchedChange.ACTIVATION, test, before.activations(), own.activations()),
+                            residual(side, groups, i)),
+                    own.rates(),
+                    own.activations()));
         }
-        return changes;
+        return numbers;
     }
 
     private WatchedChange residual(Side side, int groups, int i) {

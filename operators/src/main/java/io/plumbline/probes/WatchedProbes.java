@@ -3,6 +3,7 @@ package io.plumbline.probes;
 import io.plumbline.features.ByRequest;
 import io.plumbline.features.MeanTest;
 import io.plumbline.features.WatchedChange;
+import io.plumbline.features.WatchedNumbers;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.linalg.Kernels;
 import io.plumbline.moments.SampledRow;
@@ -51,12 +52,12 @@ public final class WatchedProbes {
     /**
      * A probe in a window.
      *
-     * @param changes of its rate and of its mean score
+     * @param numbers its rate and its mean score
      * @param quantiles of its scores: .05, .5 and .95
      * @param quantilesBaseline the same on the baseline's rows; null where it keeps none
      */
     public record Scores(
-            List<WatchedChange> changes,
+            WatchedNumbers numbers,
             List<Double> quantiles,
             @Nullable List<Double> quantilesBaseline) {}
 
@@ -77,9 +78,12 @@ public final class WatchedProbes {
             ByRequestScores own = ByRequestScores.of(probe, window);
             ByRequestScores before = ByRequestScores.of(probe, thinned);
             scores.add(new Scores(
-                    List.of(
-                            WatchedChange.ofMeans(WatchedChange.RATE, test, before.above(), own.above()),
-                            WatchedChange.ofMeans(SCORE, test, before.means(), own.means())),
+                    new WatchedNumbers(
+                            List.of(
+                                    WatchedChange.ofMeans(WatchedChange.RATE, test, before.above(), own.above()),
+                                    WatchedChange.ofMeans(SCORE, test, before.means(), own.means())),
+                            own.above(),
+                            own.means()),
                     quantiles(own.scores()),
                     before.scores().length == 0 ? null : quantiles(before.scores())));
         }

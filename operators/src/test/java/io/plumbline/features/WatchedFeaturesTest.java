@@ -69,12 +69,12 @@ class WatchedFeaturesTest {
         SampleRows none = rows(1, 6, false).first(0);
         WatchedFeatures alone = WatchedFeatures.of(trained, WATCHED, none);
         SampleRows window = rows(9, 7, false);
-        for (List<WatchedChange> changes : alone.changes(TEST, window, trained.reconstruct(window.codes()), 1.0)) {
-            changes.forEach(change -> assertNull(change.baseline(), change::toString));
-            changes.forEach(change -> assertNull(change.pValue(), change::toString));
+        for (WatchedNumbers numbers : alone.numbers(TEST, window, trained.reconstruct(window.codes()), 1.0)) {
+            numbers.changes().forEach(change -> assertNull(change.baseline(), change::toString));
+            numbers.changes().forEach(change -> assertNull(change.pValue(), change::toString));
         }
-        assertTrue(watched.changes(TEST, none, trained.reconstruct(none.codes()), 1.0).stream()
-                .allMatch(List::isEmpty));
+        assertTrue(watched.numbers(TEST, none, trained.reconstruct(none.codes()), 1.0).stream()
+                .allMatch(one -> one.changes().isEmpty()));
     }
 
     /** A sample of one row in a hundred has nearly every long request and few short ones. */
@@ -85,15 +85,15 @@ class WatchedFeaturesTest {
         SampleRows sampled = all.select(ByRequest.thinned(all.rows(), 0.01));
         Matrix reconstructions = trained.reconstruct(sampled.codes());
         for (int what = 0; what < 2; what++) {
-            double thinned = chance(clean.changes(TEST, sampled, reconstructions, 0.01), what);
+            double thinned = chance(clean.numbers(TEST, sampled, reconstructions, 0.01), what);
             assertTrue(thinned > 0.05, "thinned: " + thinned);
-            double whole = chance(clean.changes(TEST, sampled, reconstructions, 1.0), what);
+            double whole = chance(clean.numbers(TEST, sampled, reconstructions, 1.0), what);
             assertTrue(whole < 1e-3, "not thinned: " + whole);
         }
     }
 
-    private static double chance(List<List<WatchedChange>> changes, int what) {
-        return Objects.requireNonNull(changes.get(1).get(what).pValue());
+    private static double chance(List<WatchedNumbers> numbers, int what) {
+        return Objects.requireNonNull(numbers.get(1).changes().get(what).pValue());
     }
 
     /** Requests of 200 rows and of four in turn, and a feature that the short ones rarely have. */
@@ -112,7 +112,9 @@ class WatchedFeaturesTest {
     }
 
     private List<List<WatchedChange>> changes(SampleRows window) {
-        return watched.changes(TEST, window, trained.reconstruct(window.codes()), 1.0);
+        return watched.numbers(TEST, window, trained.reconstruct(window.codes()), 1.0).stream()
+                .map(WatchedNumbers::changes)
+                .toList();
     }
 
     /** @param changed whether one feature is active twice as often, and another one's column is turned */

@@ -68,11 +68,12 @@ class WatchedProbesTest {
     void aProbeWhoseRowsTurnedAwayIsFoundAndOneOfCleanTrafficIsNot() {
         WatchedProbes probes = new WatchedProbes(List.of(LINEAR, POOLING), rows(40, 2, 0));
         for (WatchedProbes.Scores clean : probes.scores(TEST, rows(20, 3, 0), 1.0)) {
-            clean.changes()
+            clean.numbers()
+                    .changes()
                     .forEach(change -> assertTrue(Objects.requireNonNull(change.pValue()) > 0.01, change::toString));
         }
         for (WatchedProbes.Scores turned : probes.scores(TEST, rows(20, 3, 2), 1.0)) {
-            WatchedChange score = turned.changes().get(1);
+            WatchedChange score = turned.numbers().changes().get(1);
             assertTrue(Objects.requireNonNull(score.pValue()) < 0.01, score.toString());
             assertEquals(0.25, score.window(), 1e-6);
         }
@@ -136,12 +137,12 @@ class WatchedProbesTest {
         WatchedProbes probes = new WatchedProbes(List.of(LINEAR), List.of());
         WatchedProbes.Scores alone = probes.scores(TEST, rows(6, 1, 0), 1.0).get(0);
         assertNull(alone.quantilesBaseline());
-        alone.changes().forEach(change -> assertNull(change.pValue(), change::toString));
+        alone.numbers().changes().forEach(change -> assertNull(change.pValue(), change::toString));
         assertEquals(List.of(), probes.scores(TEST, List.of(), 1.0));
     }
 
     private static WatchedChange change(List<WatchedProbes.Scores> scores, int probe, int which) {
-        return scores.get(probe).changes().get(which);
+        return scores.get(probe).numbers().changes().get(which);
     }
 
     private static double mean(double[] values) {

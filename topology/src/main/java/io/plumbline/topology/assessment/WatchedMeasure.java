@@ -6,22 +6,34 @@ import io.plumbline.features.FalseDiscoveries;
 import io.plumbline.features.MeanTest;
 import io.plumbline.features.WatchedChange;
 import io.plumbline.features.WatchedFeatures;
+import io.plumbline.features.WatchedNumbers;
+import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.Statistic;
+import io.plumbline.geometry.Subspace;
 import io.plumbline.judgement.Reading;
 import io.plumbline.judgement.Threshold;
+import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
+import io.plumbline.moments.SecondMoment;
 import io.plumbline.probes.Probe;
 import io.plumbline.probes.WatchSettings;
 import io.plumbline.probes.WatchedProbes;
 import io.plumbline.refit.SampleRows;
+import io.plumbline.requests.RequestTotal;
+import io.plumbline.requests.RequestTotals;
+import io.plumbline.topology.report.WatchedParts;
 import io.plumbline.topology.report.WatchedReport;
 import io.plumbline.topology.report.WatchedReport.Harm;
 import io.plumbline.topology.report.WatchedReport.Hurt;
+import io.plumbline.topology.windows.ClosedWindow;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,7 +53,12 @@ final class WatchedMeasure implements Measure<WatchedReport> {
     /** Made with the first window, since it encodes the rows that the baseline keeps. */
     private @Nullable Known known;
 
-    private record Known(WatchedFeatures features, WatchedProbes probes, int requests) {}
+    /** @param inputs leading subspace of the rows that probes read, where these are not the targets; else null */
+    private record Known(
+            WatchedFeatures features,
+            WatchedProbes probes,
+            int requests,
+            @Nullable Subspace inputs) {}
 
     WatchedMeasure(WatchedSite site) {
         this.site = site;
@@ -71,18 +88,24 @@ final class WatchedMeasure implements Measure<WatchedReport> {
 
     private WatchedReport report(WindowView view) {
         SampleRows head = view.sample().head();
-        List<List<WatchedChange>> changes = new ArrayList<>();
+        List<WatchedNumbers> numbers = new ArrayList<>();
         Known clean = watch.isEmpty() || head.rows() == 0 ? null : known();
         List<WatchedProbes.Scores> scores = List.of();
         if (clean != null) {
             List<SampledRow> rows = view.window().sample().rows();
             double all = view.window().moment().rows();
-            changes.addAll(
-                    clean.features().changes(test, head, view.sample().ofTrained(), Math.min(1.0, head.rows() / all)));
+            numbers.addAll(
+                    clean.features().numbers(test, head, view.sample().ofTrained(), Math.min(1.0, head.rows() / all)));
             scores = clean.probes().scores(test, rows, Math.min(1.0, rows.size() / all));
-            scores.forEach(one -> changes.add(one.changes()));
+            scores.forEach(one -> numbers.add(one.numbers()));
         }
+        List<List<WatchedChange>> changes =
+                numbers.stream().map(WatchedNumbers::changes).toList();
         Family family = Family.of(changes, watch.falseDiscoveryRate());
+        List<WatchedParts> divisions = divisions(view.window());
+        long[] ofFeatures = distinct(Arrays.stream(head.requests()));
+        long[] ofProbes = distinct(view.window().sample().rows().stream().mapToLong(SampledRow::request));
+        Outside outside = Outside.of(site, view, clean == null ? null : clean.inputs());
         List<WatchedReport.OfFeature> features = new ArrayList<>();
         List<WatchedReport.OfProbe> probes = new ArrayList<>();
         List<Hurt> hurt = new ArrayList<>();
@@ -94,9 +117,13 @@ final class WatchedMeasure implements Measure<WatchedReport> {
             List<Hurt> own = family.hurt(name, changes.get(i), i);
             hurt.addAll(own);
             if (probe < 0) {
-                features.add(ofFeature(name, watch.features().get(i), changes.get(i), !own.isEmpty(), family.least(i)));
+                List<WatchedReport.Part> parts = parts(divisions, ofFeatures, numbers.get(i));
+                features.add(ofFeature(
+                        name, watch.features().get(i), changes.get(i), !own.isEmpty(), parts, family.least(i)));
             } else {
-                probes.add(ofProbe(site.probes().get(probe), scores.get(probe), view, !own.isEmpty(), family.least(i)));
+                List<WatchedReport.Part> parts = parts(divisions, ofProbes, numbers.get(i));
+                probes.add(ofProbe(
+                        site.probes().get(probe), scores.get(probe), outside, !own.isEmpty(), parts, family.least(i)));
             }
         }
         hurt.sort(SUREST_FIRST);
@@ -128,7 +155,12 @@ final class WatchedMeasure implements Measure<WatchedReport> {
     }
 
     private static WatchedReport.OfFeature ofFeature(
-            String name, int feature, List<WatchedChange> changes, boolean hurt, @Nullable Double qValue) {
+            String name,
+            int feature,
+            List<WatchedChange> changes,
+            boolean hurt,
+            List<WatchedReport.Part> parts,
+            @Nullable Double qValue) {
         WatchedChange rate = changes.get(0);
         WatchedChange activation = changes.get(1);
         WatchedChange residual = changes.get(2);
@@ -142,15 +174,19 @@ final class WatchedMeasure implements Measure<WatchedReport> {
                 activation.baseline(),
                 residual.window(),
                 residual.baseline(),
+                parts,
                 qValue);
     }
 
-    private WatchedReport.OfProbe ofProbe(
-            Probe probe, WatchedProbes.Scores scores, WindowView view, boolean hurt, @Nullable Double qValue) {
-        WatchedChange rate = scores.changes().get(0);
-        WatchedChange score = scores.changes().get(1);
-        // Subspaces are of targets: where these are other rows than the probe reads, its direction is none of theirs.
-        boolean sameRows = view.window().sample().rows().get(0).target() == null;
+    private static WatchedReport.OfProbe ofProbe(
+            Probe probe,
+            WatchedProbes.Scores scores,
+            Outside outside,
+            boolean hurt,
+            List<WatchedReport.Part> parts,
+            @Nullable Double qValue) {
+        WatchedChange rate = scores.numbers().changes().get(0);
+        WatchedChange score = scores.numbers().changes().get(1);
         return new WatchedReport.OfProbe(
                 probe.name(),
                 hurt,
@@ -162,12 +198,86 @@ final class WatchedMeasure implements Measure<WatchedReport> {
                 score.baseline(),
                 scores.quantiles(),
                 scores.quantilesBaseline(),
-                sameRows ? WatchedProbes.outside(probe, view.subspace().subspace()) : null,
-                sameRows
-                        ? WatchedProbes.outside(
-                                probe, site.geometry().baselineSubspace().subspace())
-                        : null,
+                outside.inWindow(probe),
+                outside.inBaseline(probe),
+                parts,
                 qValue);
+    }
+
+    private static List<WatchedReport.Part> parts(
+            List<WatchedParts> divisions, long[] requests, WatchedNumbers numbers) {
+        return divisions.stream()
+                .flatMap(division -> division.of(requests, numbers).stream())
+                .toList();
+    }
+
+    private List<WatchedParts> divisions(ClosedWindow window) {
+        List<WatchedParts> divisions = new ArrayList<>();
+        RequestTotals totals = window.requestTotals();
+        if (totals != null) {
+            Map<Long, Long> rows = totals.totals().stream()
+                    .collect(Collectors.toMap(RequestTotal::request, RequestTotal::rows, Long::sum));
+            divisions.add(WatchedParts.byLength(rows::get));
+        }
+        String header = site.settings().breakdownBy();
+        if (header != null) {
+            divisions.add(WatchedParts.by(
+                    header, request -> window.notes().originOf(request).value(header)));
+        }
+        return divisions;
+    }
+
+    private static long[] distinct(LongStream requests) {
+        return requests.distinct().sorted().toArray();
+    }
+
+    /** The leading subspaces of the rows that probes read. */
+    private record Outside(
+            @Nullable Subspace window, @Nullable Subspace baseline) {
+
+        /** @param inputs of the baseline's rows, where probes read other rows than the targets */
+        static Outside of(WatchedSite site, WindowView view, @Nullable Subspace inputs) {
+            List<SampledRow> rows = view.window().sample().rows();
+            boolean readsTargets = rows.isEmpty() || rows.get(0).target() == null;
+            return readsTargets
+                    ? new Outside(
+                            view.subspace().subspace(),
+                            site.geometry().baselineSubspace().subspace())
+                    : new Outside(site.probes().isEmpty() ? null : leading(site, rows), inputs);
+        }
+
+        /** Returns the leading subspace of what the explainer reads; null where the rows do not span one. */
+        static @Nullable Subspace leading(WatchedSite site, List<SampledRow> rows) {
+            int rank = site.geometry().rank();
+            int d = site.explainer().inputWidth();
+            if (rows.size() <= rank || d <= rank) {
+                return null;
+            }
+            Matrix read = Matrix.zeros(rows.size(), d);
+            for (int i = 0; i < rows.size(); i++) {
+                float[] row = rows.get(i).activation();
+                for (int j = 0; j < d; j++) {
+                    read.set(i, j, row[j]);
+                }
+            }
+            ActiveSubspace leading =
+                    ActiveSubspace.leadingOnly(SecondMoment.of(read).matrix(), rank, null);
+            return leading.isIdentified() ? leading.subspace() : null;
+        }
+
+        @Nullable
+        Double inWindow(Probe probe) {
+            return share(probe, window);
+        }
+
+        @Nullable
+        Double inBaseline(Probe probe) {
+            return share(probe, baseline);
+        }
+
+        private static @Nullable Double share(Probe probe, @Nullable Subspace subspace) {
+            return subspace == null ? null : Double.valueOf(WatchedProbes.outside(probe, subspace));
+        }
     }
 
     private synchronized Known known() {
@@ -182,7 +292,10 @@ final class WatchedMeasure implements Measure<WatchedReport> {
                     (int) rows.stream()
                             .mapToLong(SampledRow::request)
                             .distinct()
-                            .count());
+                            .count(),
+                    site.probes().isEmpty() || rows.isEmpty() || rows.get(0).target() == null
+                            ? null
+                            : Outside.leading(site, rows));
             known = made;
         }
         return made;

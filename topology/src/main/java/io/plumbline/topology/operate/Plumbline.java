@@ -12,6 +12,7 @@ import io.plumbline.topology.cli.ExplainerCommand;
 import io.plumbline.topology.cli.ExportTrainingCommand;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.MatchCommand;
+import io.plumbline.topology.cli.PrincipalCommand;
 import io.plumbline.topology.cli.Version;
 import java.io.PrintWriter;
 import java.util.Map;
@@ -52,6 +53,7 @@ import picocli.CommandLine.ScopeType;
             ExplainerCommand.class,
             EncodeCommand.class,
             MatchCommand.class,
+            PrincipalCommand.class,
             ExportTrainingCommand.class,
             RunCommand.class,
             ReplayCommand.class,

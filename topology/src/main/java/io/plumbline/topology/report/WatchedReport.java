@@ -91,8 +91,17 @@ public record WatchedReport(
             @JsonPropertyDescription("the same on the rows that the baseline keeps") @Nullable
             Double systematicResidualBaseline,
 
+            @JsonPropertyDescription("the same of the requests of the window by their length, and by the value of "
+                    + "`breakdown_by`; empty where all are alike")
+            List<Part> parts,
+
             @JsonPropertyDescription("smallest q-value of the three; null where none is tested") @Nullable
-            Double qValue) {}
+            Double qValue) {
+
+        public OfFeature {
+            parts = List.copyOf(parts);
+        }
+    }
 
     /** A watched probe. */
     public record OfProbe(
@@ -126,16 +135,41 @@ public record WatchedReport(
             @JsonPropertyDescription("the same on the rows that the baseline keeps") @Nullable
             List<Double> quantilesBaseline,
 
-            @JsonPropertyDescription("share of its read-out energy outside of the window's leading subspace; "
-                    + "null where it reads other rows than the explainer writes")
+            @JsonPropertyDescription(
+                    "share of its read-out energy outside of the leading subspace of the window's rows "
+                            + "that it reads; null where they are fewer than the rank")
             @Nullable
             Double outside,
 
-            @JsonPropertyDescription("the same of the baseline's leading subspace") @Nullable
+            @JsonPropertyDescription("the same of the baseline's rows") @Nullable
             Double outsideBaseline,
 
+            @JsonPropertyDescription("the same of the requests of the window by their length, and by the value of "
+                    + "`breakdown_by`; empty where all are alike")
+            List<Part> parts,
+
             @JsonPropertyDescription("smallest q-value of rate and score; null where neither is tested") @Nullable
-            Double qValue) {}
+            Double qValue) {
+
+        public OfProbe {
+            parts = List.copyOf(parts);
+        }
+    }
+
+    /** A watched feature or probe on some requests of the window. Not tested: few requests are in each part. */
+    public record Part(
+            @JsonPropertyDescription("`length`, the rows of a request in the window, or the header")
+            String by,
+
+            @JsonPropertyDescription("a range of lengths, or the header's value")
+            String value,
+
+            @JsonPropertyDescription("how many requests") int requests,
+
+            @JsonPropertyDescription("the rate on them") double rate,
+
+            @JsonPropertyDescription("the mean code or score on them")
+            double mean) {}
 
     private static final WindowMetric HARM = WindowMetric.family(
             "plumbline_site_harm",

@@ -87,9 +87,10 @@ final class WatchedWindows {
             WatchedProbes probes = new WatchedProbes(probes(random, watched), clean);
             for (int w = 0; w < windows.size(); w++) {
                 List<WatchedChange> changes = new ArrayList<>();
-                features.changes(test, codes.get(w), reconstructions.get(w), SHARE)
-                        .forEach(changes::addAll);
-                probes.scores(test, windows.get(w), SHARE).forEach(one -> changes.addAll(one.changes()));
+                features.numbers(test, codes.get(w), reconstructions.get(w), SHARE)
+                        .forEach(one -> changes.addAll(one.changes()));
+                probes.scores(test, windows.get(w), SHARE)
+                        .forEach(one -> changes.addAll(one.numbers().changes()));
                 double[] chances = changes.stream()
                         .map(WatchedChange::pValue)
                         .filter(Objects::nonNull)

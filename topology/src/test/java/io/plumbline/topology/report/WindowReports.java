@@ -156,7 +156,17 @@ public final class WindowReports {
                                 12,
                                 33,
                                 List.of(new WatchedReport.OfFeature(
-                                        "feature 7", 7, true, 0.125, 0.25, 1.5, 3.0, 0.5, 0.375, 0.0009765625)),
+                                        "feature 7",
+                                        7,
+                                        true,
+                                        0.125,
+                                        0.25,
+                                        1.5,
+                                        3.0,
+                                        0.5,
+                                        0.375,
+                                        List.of(),
+                                        0.0009765625)),
                                 List.of(new WatchedReport.OfProbe(
                                         "refusal",
                                         false,
@@ -170,6 +180,9 @@ public final class WindowReports {
                                         List.of(-2.5, -1.0, 0.75),
                                         0.875,
                                         0.75,
+                                        List.of(
+                                                new WatchedReport.Part("length", "1 to 31 rows", 9, 0.0, -1.75),
+                                                new WatchedReport.Part("length", "32 to 127 rows", 3, 0.25, -0.75)),
                                         0.5))))
                 .with(
                         Sections.CANDIDATE,
