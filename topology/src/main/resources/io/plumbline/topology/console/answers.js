@@ -59,12 +59,12 @@ const WHAT = { none: "Nobody that is watched", behaviour: "The model's answers",
 
 function hurt(w, { newest }) {
   const watched = newest.watched;
-  if (!watched) {
+  const many = watched ? watched.features.length + watched.probes.length : 0;
+  if (many === 0 && !watched?.hurt.length) {
     return w.kl == null ? ["Not known: the site names nothing under watch, and no downstream."]
       : [`The model's next token is ${number(w.kl)} nats off with the explainer's account in place.`];
   }
   const first = watched.hurt[0];
-  const many = watched.features.length + watched.probes.length;
   if (!first) return [`${WHAT[watched.harm]}: ${many} watched, ${watched.requests} requests compared with ${watched.requests_baseline} of the baseline.`];
   return [`${WHAT[watched.harm]}: ${first.name}, ${words(first.what)} ${apart(first.baseline, first.window)} → ${apart(first.window, first.baseline)}`,
     watched.hurt.length > 1 ? `, and ${watched.hurt.length - 1} more.` : "."];
