@@ -13,6 +13,7 @@ import io.plumbline.topology.cli.ExportTrainingCommand;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.MatchCommand;
 import io.plumbline.topology.cli.PrincipalCommand;
+import io.plumbline.topology.cli.VerifyReleaseCommand;
 import io.plumbline.topology.cli.Version;
 import java.io.PrintWriter;
 import java.util.Map;
@@ -54,6 +55,7 @@ import picocli.CommandLine.ScopeType;
             EncodeCommand.class,
             MatchCommand.class,
             PrincipalCommand.class,
+            VerifyReleaseCommand.class,
             ExportTrainingCommand.class,
             RunCommand.class,
             ReplayCommand.class,
