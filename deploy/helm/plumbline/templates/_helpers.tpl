@@ -40,6 +40,10 @@ httpGet: {path: {{ .path }}, port: http, scheme: {{ .root.Values.http.scheme }}}
 {{- end -}}
 {{- end -}}
 
+{{- define "plumbline.serviceAccount" -}}
+{{- .Values.serviceAccount.name | default (ternary (include "plumbline.name" .) "default" .Values.serviceAccount.create) -}}
+{{- end -}}
+
 {{- /* The pod of a role: dict root, role, of (its values), persistent. */ -}}
 {{- define "plumbline.pod" -}}
 metadata:
@@ -52,6 +56,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
     {{- end }}
 spec:
+  serviceAccountName: {{ include "plumbline.serviceAccount" .root }}
   automountServiceAccountToken: false
   enableServiceLinks: false
   terminationGracePeriodSeconds: {{ .root.Values.terminationGracePeriodSeconds }}
@@ -64,6 +69,13 @@ spec:
     seccompProfile: {type: RuntimeDefault}
   {{- with .root.Values.image.pullSecrets }}
   imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .root.Values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with .of.affinity }}
+  affinity:
     {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with .of.nodeSelector }}
@@ -80,6 +92,10 @@ spec:
     {{- range .of.topologySpreadConstraints }}
     - {{- toYaml (merge (dict "labelSelector" $own) .) | nindent 6 }}
     {{- end }}
+  {{- end }}
+  {{- with .root.Values.extra.initContainers }}
+  initContainers:
+    {{- toYaml . | nindent 4 }}
   {{- end }}
   containers:
     - name: {{ .role }}
@@ -104,6 +120,9 @@ spec:
         {{- range .root.Values.secrets.env }}
         - name: {{ .name }}
           valueFrom: {secretKeyRef: {name: {{ .secret }}, key: {{ .key }}}}
+        {{- end }}
+        {{- with .root.Values.extra.env }}
+        {{- toYaml . | nindent 8 }}
         {{- end }}
       ports:
         - {name: http, containerPort: {{ .root.Values.http.port }}}
@@ -136,6 +155,9 @@ spec:
         {{- if .root.Values.secrets.files }}
         - {name: secrets, mountPath: /run/secrets/plumbline, readOnly: true}
         {{- end }}
+        {{- with .root.Values.extra.volumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     - name: config
       configMap: {name: {{ include "plumbline.name" .root }}}
@@ -152,5 +174,8 @@ spec:
     {{- with .root.Values.secrets.files }}
     - name: secrets
       secret: {secretName: {{ . }}}
+    {{- end }}
+    {{- with .root.Values.extra.volumes }}
+    {{- toYaml . | nindent 4 }}
     {{- end }}
 {{- end -}}

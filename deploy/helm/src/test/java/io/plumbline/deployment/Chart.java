@@ -11,12 +11,17 @@ import com.fasterxml.jackson.databind.introspect.JacksonAnnotationIntrospector;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import com.marcnuri.helm.Helm;
 import io.fabric8.kubernetes.api.model.ConfigMap;
+import io.fabric8.kubernetes.api.model.ObjectMeta;
 import io.fabric8.kubernetes.api.model.Service;
+import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.networking.v1.Ingress;
+import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
 import io.fabric8.openshift.api.model.monitoring.v1.PodMonitor;
 import io.fabric8.openshift.api.model.monitoring.v1.PrometheusRule;
+import io.fabric8.openshift.api.model.monitoring.v1.ServiceMonitor;
 import io.strimzi.api.kafka.model.topic.KafkaTopic;
 import io.strimzi.api.kafka.model.user.KafkaUser;
 import java.io.IOException;
@@ -39,16 +44,35 @@ record Chart(Path folder) {
             .setAnnotationIntrospector(new WithoutAnySetters());
 
     /** The types of Kubernetes by apiVersion and kind. */
-    private static final Map<String, Class<?>> TYPES = Map.of(
-            "kafka.strimzi.io/v1 KafkaTopic", KafkaTopic.class,
-            "kafka.strimzi.io/v1 KafkaUser", KafkaUser.class,
-            "v1 ConfigMap", ConfigMap.class,
-            "v1 Service", Service.class,
-            "apps/v1 StatefulSet", StatefulSet.class,
-            "apps/v1 Deployment", Deployment.class,
-            "policy/v1 PodDisruptionBudget", PodDisruptionBudget.class,
-            "monitoring.coreos.com/v1 PodMonitor", PodMonitor.class,
-            "monitoring.coreos.com/v1 PrometheusRule", PrometheusRule.class);
+    private static final Map<String, Class<?>> TYPES = Map.ofEntries(
+            Map.entry("kafka.strimzi.io/v1 KafkaTopic", KafkaTopic.class),
+            Map.entry("kafka.strimzi.io/v1 KafkaUser", KafkaUser.class),
+            Map.entry("v1 ConfigMap", ConfigMap.class),
+            Map.entry("v1 Service", Service.class),
+            Map.entry("v1 ServiceAccount", ServiceAccount.class),
+            Map.entry("apps/v1 StatefulSet", StatefulSet.class),
+            Map.entry("apps/v1 Deployment", Deployment.class),
+            Map.entry("networking.k8s.io/v1 Ingress", Ingress.class),
+            Map.entry("networking.k8s.io/v1 NetworkPolicy", NetworkPolicy.class),
+            Map.entry("policy/v1 PodDisruptionBudget", PodDisruptionBudget.class),
+            Map.entry("keda.sh/v1alpha1 ScaledObject", ScaledObject.class),
+            Map.entry("monitoring.coreos.com/v1 PodMonitor", PodMonitor.class),
+            Map.entry("monitoring.coreos.com/v1 PrometheusRule", PrometheusRule.class),
+            Map.entry("monitoring.coreos.com/v1 ServiceMonitor", ServiceMonitor.class));
+
+    /** Holds the fields of KEDA's ScaledObject that are used here, as its page has them: no library does. */
+    record ScaledObject(String apiVersion, String kind, ObjectMeta metadata, Spec spec) {
+        record Spec(
+                Named scaleTargetRef,
+                int minReplicaCount,
+                int maxReplicaCount,
+                int cooldownPeriod,
+                List<Trigger> triggers) {}
+
+        record Named(String kind, String name) {}
+
+        record Trigger(String type, Map<String, String> metadata, Named authenticationRef) {}
+    }
 
     /** Turns off the setters that take unknown keys into a map: here an unknown key is a mistake. */
     private static final class WithoutAnySetters extends JacksonAnnotationIntrospector {

@@ -60,6 +60,22 @@ class ChartTest {
             podMonitor: {enabled: true, labels: {release: prometheus}, endpoint: {honorLabels: true}}
             prometheusRule: {enabled: true, runbookUrl: "https://example.org/runbook.md"}
             dashboards: {enabled: true}
+            serviceMonitor: {enabled: true}
+            serviceAccount: {create: true, annotations: {role: reader}}
+            priorityClassName: high
+            extra:
+              env: [{name: TZ, value: UTC}]
+              volumes: [{name: fetched, emptyDir: {}}]
+              volumeMounts: [{name: fetched, mountPath: /fetched, readOnly: true}]
+              initContainers:
+                - name: fetch
+                  image: registry.example/fetch
+                  args: [copy, "s3://models/explainers", /explainers]
+                  volumeMounts: [{name: fetched, mountPath: /explainers}]
+            adapter: {affinity: {podAntiAffinity: {}}}
+            autoscaling: {enabled: true, maxReplicas: 6, authentication: kafka-login}
+            networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {app: prometheus}}}]}
+            ingress: {enabled: true, className: nginx, host: plumbline.example, tls: [{secretName: plumbline-tls}]}
             kafkaTopic: {enabled: true, cluster: events}
             kafkaUser: {enabled: true, cluster: events, roles: [monitor, adapter, subscriber, operator, producer, admin]}
             """.formatted("a".repeat(64));
@@ -93,6 +109,43 @@ class ChartTest {
         ObjectNode set = (ObjectNode) Chart.one(render(LEAST), "StatefulSet", "watch-monitor");
         set.withObject("/spec/template/spec").put("terminationGracePeriod", 60);
         assertThrows(IOException.class, () -> Chart.typed(set), "a misspelt field is seen");
+    }
+
+    /** The names are those of the topology and of the services beside it. */
+    @Test
+    void whatStandsBesideThePodsPointsAtThem() throws IOException {
+        List<JsonNode> all = render(EVERYTHING);
+        JsonNode pod = Chart.one(all, "StatefulSet", "watch-monitor").at("/spec/template/spec");
+        assertEquals("watch", pod.path("serviceAccountName").asText());
+        assertEquals(
+                "watch",
+                Chart.one(all, "ServiceAccount", "watch").at("/metadata/name").asText());
+        assertEquals("fetch", pod.at("/initContainers/0/name").asText());
+        assertTrue(pod.path("volumes").findValuesAsText("name").contains("fetched"));
+        JsonNode trigger = Chart.one(all, "ScaledObject", "watch-monitor").at("/spec/triggers/0/metadata");
+        MonitorConfig config = parse(config(all));
+        assertEquals(
+                StreamsSettings.monitor(config).get("application.id"),
+                trigger.path("consumerGroup").asText());
+        assertEquals(config.topics().activations(), trigger.path("topic").asText());
+        JsonNode service = Chart.one(all, "Ingress", "watch")
+                .at("/spec/rules/0/http/paths/0/backend/service");
+        assertEquals(
+                service.at("/port/name").asText(),
+                Chart.one(all, "Service", service.path("name").asText())
+                        .at("/spec/ports/0/name")
+                        .asText());
+        for (String role : List.of("monitor", "adapter")) {
+            JsonNode labels = Chart.one(all, "Service", "watch-" + role).at("/metadata/labels");
+            JsonNode wanted =
+                    Chart.one(all, "ServiceMonitor", "watch").at("/spec/selector/matchLabels");
+            assertEquals(wanted, only(labels, wanted), role);
+        }
+        assertEquals(
+                "default",
+                Chart.one(render(LEAST), "StatefulSet", "watch-monitor")
+                        .at("/spec/template/spec/serviceAccountName")
+                        .asText());
     }
 
     @Test
@@ -149,6 +202,7 @@ class ChartTest {
                             "/var/lib/plumbline", "state",
                             "/tmp", "tmp",
                             "/explainers", "explainers",
+                            "/fetched", "fetched",
                             "/run/secrets/plumbline", "secrets"),
                     mounts);
             assertEquals("/healthz", container.at("/livenessProbe/httpGet/path").asText());
