@@ -1,6 +1,7 @@
 package io.plumbline.topology.report;
 
 import com.fasterxml.jackson.core.type.TypeReference;
+import java.lang.reflect.Type;
 import java.util.function.BiConsumer;
 
 /**
@@ -54,6 +55,11 @@ public final class SectionKind<V> {
 
     TypeReference<V> type() {
         return type;
+    }
+
+    /** Returns the type of what it holds. */
+    public Type valueType() {
+        return type.getType();
     }
 
     void addTo(Sections sections, Samples to) {
