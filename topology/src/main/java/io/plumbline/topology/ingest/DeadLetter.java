@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Headers added: {@code plumbline.reason} (one of {@link Reason}), {@code plumbline.message} (a sentence),
  * {@code plumbline.topic}, {@code plumbline.partition}, {@code plumbline.offset}, {@code plumbline.timestamp} (event
- * time in ms: the letter's own may be the time it was written). They stand after all others, the reason first, so that
- * headers of the same names that a producer sent can be told from them.
+ * time in ms: the letter's own may be the time it was written), and sentence and place by the names that Kafka Streams
+ * has for them (KIP-1034). They stand after all others, the reason first, so that headers of the same names that a
+ * producer sent can be told from them.
  */
 public record DeadLetter(Reason reason, String message) {
 
@@ -38,6 +39,9 @@ public record DeadLetter(Reason reason, String message) {
     static final String OFFSET = "plumbline.offset";
     static final String TIMESTAMP = "plumbline.timestamp";
     static final String OMITTED = "plumbline.omitted.bytes";
+
+    /** How Kafka Streams' own dead letters begin the names of their headers, which tools for such topics read. */
+    private static final String STREAMS = "__streams.errors.";
 
     /** The place where a record was read. */
     public record Place(String topic, int partition, long offset) {
@@ -153,12 +157,18 @@ public record DeadLetter(Reason reason, String message) {
     private Headers headers(Headers original, Place place, long timestampMs, long omittedBytes) {
         Headers headers = new RecordHeaders(original.toArray());
         headers.add(REASON, text(reason.label()));
-        headers.add(
-                MESSAGE,
-                text(message.length() <= LARGEST_MESSAGE ? message : message.substring(0, LARGEST_MESSAGE) + "…"));
+        byte[] sentence =
+                text(message.length() <= LARGEST_MESSAGE ? message : message.substring(0, LARGEST_MESSAGE) + "…");
+        byte[] partition = text(Integer.toString(place.partition()));
+        byte[] offset = text(Long.toString(place.offset()));
+        headers.add(MESSAGE, sentence);
         headers.add(TOPIC, text(place.topic()));
-        headers.add(PARTITION, text(Integer.toString(place.partition())));
-        headers.add(OFFSET, text(Long.toString(place.offset())));
+        headers.add(PARTITION, partition);
+        headers.add(OFFSET, offset);
+        headers.add(STREAMS + "message", sentence);
+        headers.add(STREAMS + "topic", text(place.topic()));
+        headers.add(STREAMS + "partition", partition);
+        headers.add(STREAMS + "offset", offset);
         headers.add(TIMESTAMP, text(Long.toString(timestampMs)));
         if (omittedBytes > 0) {
             headers.add(OMITTED, text(Long.toString(omittedBytes)));

@@ -11,6 +11,7 @@ import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.record.internal.AbstractRecords;
 import org.apache.kafka.common.record.internal.CompressionType;
 import org.apache.kafka.common.record.internal.RecordBatch;
+import org.apache.kafka.streams.errors.internals.ExceptionHandlerUtils;
 import org.apache.kafka.streams.processor.api.Record;
 import org.junit.jupiter.api.Test;
 
@@ -36,6 +37,11 @@ class DeadLetterTest {
         assertEquals("3", header(written, "plumbline.partition"));
         assertEquals("99", header(written, "plumbline.offset"));
         assertEquals("5", header(written, "plumbline.timestamp"));
+        assertEquals(
+                "4 columns, expected 3", header(written, ExceptionHandlerUtils.HEADER_ERRORS_EXCEPTION_MESSAGE_NAME));
+        assertEquals("activations", header(written, ExceptionHandlerUtils.HEADER_ERRORS_TOPIC_NAME));
+        assertEquals("3", header(written, ExceptionHandlerUtils.HEADER_ERRORS_PARTITION_NAME));
+        assertEquals("99", header(written, ExceptionHandlerUtils.HEADER_ERRORS_OFFSET_NAME));
         assertNull(written.headers().lastHeader("plumbline.omitted.bytes"));
         assertEquals(1, original.toArray().length, "the refused record is not changed");
     }
