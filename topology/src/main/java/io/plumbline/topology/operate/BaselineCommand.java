@@ -34,6 +34,7 @@ import io.plumbline.topology.cli.UsageException;
 import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -291,17 +292,30 @@ final class BaselineCommand implements Callable<Integer> {
             Options.requireNew("baseline of " + site.site(), site.explained().baseline(), "file");
         }
         source.commonTo(sites, BaselineCommand::explainerOf);
-        for (SiteSettings site : sites) {
-            source.at(site);
-            Path file = site.explained().baseline();
-            Answer answer = measured(explainerOf(site), site, size, file, file);
-            PrintWriter print = spec.commandLine().getOut();
-            if (!json) {
-                print.println(site.site());
-                answer.printSummary(print);
+        // All or none: files of one model that were made at different times would be judged as one.
+        Map<Path, Path> made = new LinkedHashMap<>();
+        try {
+            for (SiteSettings site : sites) {
+                source.at(site);
+                Path file = site.explained().baseline();
+                Path beside = file.resolveSibling(file.getFileName() + ".part");
+                made.put(beside, file);
+                Answer answer = measured(explainerOf(site), site, size, beside, file);
+                PrintWriter print = spec.commandLine().getOut();
+                if (!json) {
+                    print.println(site.site());
+                    answer.printSummary(print);
+                }
+                if (json || Options.isVerbose(spec)) {
+                    answer.print(print, json);
+                }
             }
-            if (json || Options.isVerbose(spec)) {
-                answer.print(print, json);
+            for (Map.Entry<Path, Path> file : made.entrySet()) {
+                Files.move(file.getKey(), file.getValue());
+            }
+        } finally {
+            for (Path beside : made.keySet()) {
+                Files.deleteIfExists(beside);
             }
         }
         sayWhatIsNext(Objects.requireNonNull(

@@ -33,6 +33,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -158,6 +159,32 @@ class BaselineFromTopicIT {
                         .contains("asked for by 2 promises, the sites of a model being one and new groups another: "
                                 + "1 false alarm in 15 d all together"),
                 check.out() + check.err());
+    }
+
+    /** The second site masks tokens, which no record names: it is seen when the first is measured. */
+    @Test
+    void aModelWhoseSecondSiteCannotBeMeasuredHasNoBaselineOfTheFirst() throws IOException {
+        String site = "{explainer: explainer, baseline: half-%s.safetensors, rank: 4, adaptation: {mode: observe}%s}";
+        Path file = Files.writeString(
+                folder.resolve("half.yaml"),
+                Files.readString(config)
+                        .replaceFirst(
+                                "(?s)sites:.*",
+                                "models: {m: {sites: [%s, third]}}%nsites:%n".formatted(WatchedFolder.SITE)
+                                        + "  %s: %s%n  third: %s%n"
+                                                .formatted(
+                                                        WatchedFolder.SITE,
+                                                        site.formatted("a", ""),
+                                                        site.formatted("c", ", mask: {token_ids: [7]}"))));
+        Shell made = Shell.run("baseline", "--from-topic", "--config", file, "--model", "m", "--window-rows", 32);
+        assertTrue(made.exitCode() > 1, made.out() + made.err());
+        assertTrue(made.out().startsWith(WatchedFolder.SITE), made.out() + made.err());
+        try (Stream<Path> left = Files.list(folder)) {
+            assertEquals(
+                    List.of(),
+                    left.filter(one -> one.getFileName().toString().startsWith("half-"))
+                            .toList());
+        }
     }
 
     @Test
