@@ -173,7 +173,7 @@ spec:
     {{- end }}
     {{- with .root.Values.secrets.files }}
     - name: secrets
-      secret: {secretName: {{ . }}}
+      secret: {secretName: {{ . }}, defaultMode: 0440}  # fsGroup may read it, not everyone
     {{- end }}
     {{- with .root.Values.extra.volumes }}
     {{- toYaml . | nindent 4 }}

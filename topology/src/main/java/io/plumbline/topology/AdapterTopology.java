@@ -103,7 +103,14 @@ public final class AdapterTopology {
                         changelog)),
                 "adaptation-requests");
         topology.addProcessor(
-                "emit", DecoderEmitter.supplier(listener, "decoders", "adaptation-reports", changelog), "adapt");
+                "emit",
+                DecoderEmitter.supplier(
+                        listener,
+                        "decoders",
+                        "adaptation-reports",
+                        changelog,
+                        config.signing().signer()),
+                "adapt");
         topology.addSink("decoders", topics.decoders(), out, out, new DecoderPartitioner(), "emit");
         topology.addSink("adaptation-reports", topics.adaptationReports(), out, outputs.values(), "emit");
         return topology;

@@ -21,12 +21,14 @@ import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.AssembledDecoders;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.emission.SigningKeys;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.report.Json;
-import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -51,6 +53,7 @@ class SwapModesTest {
     private MonitorConfig config;
     private Map<String, WatchedSite> sites;
     private Streaming stream;
+    private SigningKeys keys;
     private final List<TestRecord<byte[], byte[]>> published = new ArrayList<>();
     private SwapState told;
     private Decoder replaced;
@@ -58,13 +61,24 @@ class SwapModesTest {
     private final List<WaitingCommands.Waiting> ahead = new ArrayList<>();
     private long sent;
 
+    /** Whatever was published, returned, proposed or told: readers who ask for signatures act on it. */
     @AfterEach
-    void stop() {
+    void everyManifestAndStateIsSigned() {
+        List<TestRecord<byte[], byte[]>> all = written();
         stream.close();
+        for (TestRecord<byte[], byte[]> record : all) {
+            boolean isChunk = new String(record.key(), StandardCharsets.UTF_8).matches("[^#]+(#candidate)?#\\d+");
+            assertEquals(!isChunk, keys.signed(record), record::toString);
+        }
     }
 
-    private void start(String adaptation) throws IOException {
+    private void start(String adaptation) throws Exception {
         WatchedFolder.createAdapting(folder, "unused:9092", adaptation);
+        keys = SigningKeys.create(folder, "signing");
+        Files.writeString(
+                folder.resolve(WatchedFolder.FILE),
+                "signing: {key: signing.pem, trusted: signing.pub}\n",
+                StandardOpenOption.APPEND);
         config = WatchedFolder.cooling(folder, "0s");
         sites = WatchedFolder.sites(config);
         stream = new Streaming(
@@ -91,7 +105,9 @@ class SwapModesTest {
             PublishedDecoder newest = all.get(all.size() - 1);
             assertEquals(number, newest.version());
             Decoder other = replaced;
-            return (other == null ? newest : new PublishedDecoder(newest.manifest(), other, newest.dtype()))
+            return (other == null
+                            ? newest
+                            : new PublishedDecoder(newest.manifest(), other, newest.dtype(), newest.signature()))
                     .asCandidate();
         }
 
@@ -118,7 +134,7 @@ class SwapModesTest {
     }
 
     @Test
-    void proposingIsTheDefaultAndPutsNothingIntoService() throws IOException {
+    void proposingIsTheDefaultAndPutsNothingIntoService() throws Exception {
         start("dtype: f32");
         adapt(END);
         AdaptationReport report = report();
@@ -136,7 +152,7 @@ class SwapModesTest {
     }
 
     @Test
-    void anApprovedCandidateGoesIntoServiceAsItIsWithItsLineage() throws IOException {
+    void anApprovedCandidateGoesIntoServiceAsItIsWithItsLineage() throws Exception {
         start("mode: propose");
         adapt(END);
         report();
@@ -162,7 +178,7 @@ class SwapModesTest {
     }
 
     @Test
-    void aNewerCandidateTakesThePlaceOfTheOlderAfterTimeToLookAtIt() throws IOException {
+    void aNewerCandidateTakesThePlaceOfTheOlderAfterTimeToLookAtIt() throws Exception {
         start("mode: propose");
         long hour = Duration.ofHours(1).toMillis();
         adapt(END);
@@ -177,7 +193,7 @@ class SwapModesTest {
     }
 
     @Test
-    void aCandidateExpiresAndIsWithdrawnWhenTrafficReturns() throws IOException {
+    void aCandidateExpiresAndIsWithdrawnWhenTrafficReturns() throws Exception {
         start("mode: propose, candidate_lifetime: 1d");
         command(Verb.APPROVE, 1);
         assertRejected("no candidate waits: there never was one");
@@ -199,7 +215,7 @@ class SwapModesTest {
     }
 
     @Test
-    void aCandidateThatAnotherProgramReplacedIsNotApproved() throws IOException {
+    void aCandidateThatAnotherProgramReplacedIsNotApproved() throws Exception {
         start("mode: propose");
         adapt(END);
         report();
@@ -210,7 +226,7 @@ class SwapModesTest {
     }
 
     @Test
-    void aPinnedSiteIsNeitherSwappedNorRevertedUntilItIsUnpinned() throws IOException {
+    void aPinnedSiteIsNeitherSwappedNorRevertedUntilItIsUnpinned() throws Exception {
         start("mode: auto");
         adapt(END);
         report();
@@ -240,7 +256,7 @@ class SwapModesTest {
     }
 
     @Test
-    void theTrainedDecoderCanBePinnedAndIsReturnedForIt() throws IOException {
+    void theTrainedDecoderCanBePinnedAndIsReturnedForIt() throws Exception {
         start("mode: auto");
         adapt(END);
         command(Verb.PIN, 7);
@@ -254,7 +270,7 @@ class SwapModesTest {
     }
 
     @Test
-    void aSwapThatDidWorseIsRolledBackOnceAndNotTriedAgainAtOnce() throws IOException {
+    void aSwapThatDidWorseIsRolledBackOnceAndNotTriedAgainAtOnce() throws Exception {
         start("mode: auto, pause_after_rollback: 1h");
         adapt(END);
         report();
@@ -290,7 +306,7 @@ class SwapModesTest {
     }
 
     @Test
-    void noMoreThanSoManySwapsInAPeriodOfEventTime() throws IOException {
+    void noMoreThanSoManySwapsInAPeriodOfEventTime() throws Exception {
         start("mode: auto, max_swaps: 2 per 1d");
         for (int swap = 0; swap < 2; swap++) {
             adapt(END + swap * 20_000L);
@@ -306,7 +322,7 @@ class SwapModesTest {
     }
 
     @Test
-    void whatWasLastToldCountsWhenTheStoreIsNew() throws IOException {
+    void whatWasLastToldCountsWhenTheStoreIsNew() throws Exception {
         start("mode: auto");
         told = new SwapState(0, false, true, false, 3, null, List.of(), null, 0, null, null);
         adapt(END);
@@ -314,7 +330,7 @@ class SwapModesTest {
     }
 
     @Test
-    void aCommandForASiteThatDoesNotAdaptIsAnsweredAndAnswersCarryItsId() throws IOException {
+    void aCommandForASiteThatDoesNotAdaptIsAnsweredAndAnswersCarryItsId() throws Exception {
         start("mode: observe");
         adapt(END);
         assertEquals(List.of(), reports());
@@ -335,7 +351,7 @@ class SwapModesTest {
 
     /** Tests a command whose record lies behind two requests that were not read yet. */
     @Test
-    void aCommandOvertakesTheRequestsBeforeItAndIsCarriedOutOnce() throws IOException {
+    void aCommandOvertakesTheRequestsBeforeItAndIsCarriedOutOnce() throws Exception {
         start("mode: auto");
         adapt(END);
         report();
@@ -360,7 +376,7 @@ class SwapModesTest {
     }
 
     @Test
-    void whatWasFittedWhileACommandCameGoesIntoServiceOnlyIfTheCommandLeavesItTo() throws IOException {
+    void whatWasFittedWhileACommandCameGoesIntoServiceOnlyIfTheCommandLeavesItTo() throws Exception {
         start("mode: auto");
         AdaptationMessage.Command pin =
                 new AdaptationMessage.Command(0, "overtaking", Verb.PIN, AdaptationMessage.Command.IN_SERVICE, "ada");

@@ -113,6 +113,7 @@ final class ConfigReader {
         state.refuseUnknownKeys();
         BeginFrom from = root.parsed("from", BeginFrom.EARLIEST, BeginFrom::parse);
         HttpSettings http = http(root.child("http"));
+        Signing signing = signing(root.child("signing"));
 
         ConfigNode sitesNode = root.child("sites");
         SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, encodedRows, problems);
@@ -181,6 +182,7 @@ final class ConfigReader {
                 waitingPanes,
                 from,
                 http,
+                signing,
                 limits,
                 settings,
                 models.settings(watchedOf),
@@ -202,6 +204,16 @@ final class ConfigReader {
         boolean console = node.parsed("console", true, ConfigReader::onOrOff);
         node.refuseUnknownKeys();
         return new HttpSettings(bind, port, probePort, hosts, file, console);
+    }
+
+    private Signing signing(ConfigNode node) {
+        String key = node.textOrNull("key");
+        List<Path> trusted = new ArrayList<>();
+        for (String file : node.texts("trusted")) {
+            trusted.add(path(node, "trusted", file));
+        }
+        node.refuseUnknownKeys();
+        return new Signing(key == null ? null : path(node, "key", key), trusted);
     }
 
     private static int port(String text) {

@@ -44,6 +44,7 @@ import org.slf4j.LoggerFactory;
  * @param waitingPanes panes of a site that may wait for a slower partition; null: as many as the heap has room for
  * @param from where a first start begins to read the activations
  * @param http where metrics, health checks and the page are served
+ * @param signing whose signatures decoders carry
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
  * @param models which sites are judged as one, by the name of the model
@@ -62,6 +63,7 @@ public record MonitorConfig(
         @Nullable Integer waitingPanes,
         BeginFrom from,
         HttpSettings http,
+        Signing signing,
         Limits limits,
         Map<String, SiteSettings> sites,
         Map<String, ModelSettings> models,
@@ -100,6 +102,7 @@ public record MonitorConfig(
                 panes,
                 from,
                 http,
+                signing,
                 limits,
                 sites,
                 models,

@@ -24,13 +24,14 @@ final class ArtefactReader {
     }
 
     /** Throws {@link IllegalArgumentException} when the artefact is not a decoder such as {@code parent}. */
-    PublishedDecoder read(Safetensors blob, DecoderManifest manifest, @Nullable Parent parent) {
+    PublishedDecoder read(
+            Safetensors blob, DecoderManifest manifest, RecordSignature signature, @Nullable Parent parent) {
         Tensor weights = blob.tensor(DecoderArtefact.WEIGHTS);
         Tensor bias = blob.tensor(DecoderArtefact.BIAS);
         requireShapes(weights, bias, parent);
         try {
             Decoder decoder = held.of(manifest.sha256(), () -> finite(weights, bias));
-            return new PublishedDecoder(manifest, decoder, weights.dtype());
+            return new PublishedDecoder(manifest, decoder, weights.dtype(), signature);
         } catch (OutOfMemoryError e) {
             throw noRoom(weights.shape(), weights.dtype(), e);
         }

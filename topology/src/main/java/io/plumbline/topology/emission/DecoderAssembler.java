@@ -18,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * unfinished versions wait: no Kafka.
  *
  * <p>A version is handed out only when its manifest stands after all its chunks, every chunk carries its version and
- * the index of its key, length and SHA-256 fit, the parent is the expected one, the numbers are finite, and the version
- * is higher than the last. Anything else is a named refusal, and what was handed out before stays valid.
+ * the index of its key, length and SHA-256 fit, the parent and the signature are expected ones, the numbers are finite,
+ * and the version is higher than the last. Anything else is a named refusal, and what was handed out before stays
+ * valid.
  *
  * <p><b>Memory:</b> a decoder while it is handed out, nothing before. <b>Disk:</b> the chunks of at most one version
  * per site and {@value #MOST_UNFINISHED} sites, within the {@link DecoderSubscription}'s caps.
@@ -61,7 +62,8 @@ final class DecoderAssembler implements AutoCloseable {
         this.reader = new ArtefactReader(held);
     }
 
-    Step accept(byte @Nullable [] keyBytes, byte @Nullable [] value) {
+    /** @param signed what the header {@value RecordSignature#HEADER} holds; null: there is none */
+    Step accept(byte @Nullable [] keyBytes, byte @Nullable [] value, byte @Nullable [] signed) {
         if (keyBytes == null) {
             return new Step.Refused("", 0, "a record without a key");
         }
@@ -70,12 +72,16 @@ final class DecoderAssembler implements AutoCloseable {
         if (value == null || !subscription.follows(told == null ? key.site() : told)) {
             return TAKEN;
         }
+        RecordSignature signature = new RecordSignature(keyBytes, value, signed);
         try {
             if (told != null) {
-                return new Step.Told(told, SwapState.decode(value));
+                String reason = unsigned(signature);
+                return reason == null
+                        ? new Step.Told(told, SwapState.decode(value))
+                        : new Step.Refused(told, 0, "the state beside its decoders is not believed: " + reason);
             }
             return key.isManifest()
-                    ? manifest(key.site(), DecoderManifest.decode(value))
+                    ? manifest(key.site(), DecoderManifest.decode(value), signature)
                     : chunk(key, DecoderChunk.decode(value));
         } catch (IllegalArgumentException e) {
             return new Step.Refused(key.site(), 0, String.valueOf(e.getMessage()));
@@ -137,7 +143,13 @@ final class DecoderAssembler implements AutoCloseable {
         return pending.values().stream().mapToLong(PendingVersion::spooled).sum();
     }
 
-    private Step manifest(String site, DecoderManifest manifest) {
+    /** Returns why no key that is asked for signed a record, or null. */
+    private @Nullable String unsigned(RecordSignature signature) {
+        TrustedKeys trusted = subscription.trusted();
+        return trusted == null ? null : signature.refusal(trusted);
+    }
+
+    private Step manifest(String site, DecoderManifest manifest, RecordSignature signature) {
         long version = manifest.version();
         if (!manifest.site().equals(site)) {
             return new Step.Refused(site, version, "its manifest names site \"%s\"".formatted(manifest.site()));
@@ -155,11 +167,14 @@ final class DecoderAssembler implements AutoCloseable {
             open = null;
         }
         try (PendingVersion closing = open) {
-            String reason = refusal(site, manifest, closing);
+            String reason = unsigned(signature);
+            if (reason == null) {
+                reason = refusal(site, manifest, closing);
+            }
             if (reason != null || closing == null) {
                 return new Step.Refused(site, version, String.valueOf(reason));
             }
-            Step complete = new Step.Complete(closing.decode(reader, manifest, parent(site, manifest)));
+            Step complete = new Step.Complete(closing.decode(reader, manifest, signature, parent(site, manifest)));
             served.put(site, manifest);
             torn.remove(site);
             return complete;

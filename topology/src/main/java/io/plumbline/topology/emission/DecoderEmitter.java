@@ -45,28 +45,39 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
     private final AdaptationListener listener;
     private final String decoders;
     private final String reports;
+    private final @Nullable DecoderSigner signer;
 
     private DecoderEmitter(
-            ProcessorContext<byte[], byte[]> context, AdaptationListener listener, String decoders, String reports) {
+            ProcessorContext<byte[], byte[]> context,
+            AdaptationListener listener,
+            String decoders,
+            String reports,
+            @Nullable DecoderSigner signer) {
         this.context = context;
         versions = context.getStateStore(VERSIONS_STORE);
         this.listener = listener;
         this.decoders = decoders;
         this.reports = reports;
+        this.signer = signer;
     }
 
     /**
      * @param decoders name of the sink that takes chunks and manifests
      * @param reports name of the sink that takes adaptation reports
      * @param logConfig topic settings of the change-log
+     * @param signer signs manifests and states; null: nothing is signed
      */
     public static ProcessorSupplier<String, AdapterAnswer, byte[], byte[]> supplier(
-            AdaptationListener listener, String decoders, String reports, Map<String, String> logConfig) {
+            AdaptationListener listener,
+            String decoders,
+            String reports,
+            Map<String, String> logConfig,
+            @Nullable DecoderSigner signer) {
         StoreBuilder<KeyValueStore<String, byte[]>> store = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(VERSIONS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
         return TaskProcessor.supplier(
-                Set.of(store), context -> new DecoderEmitter(context, listener, decoders, reports));
+                Set.of(store), context -> new DecoderEmitter(context, listener, decoders, reports, signer));
     }
 
     /**
@@ -97,7 +108,7 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
         }
         SwapState state = answer.state();
         if (state != null) {
-            forward(DecoderKey.ofSwaps(site), state.encode(), record, decoders);
+            signed(DecoderKey.ofSwaps(site), state.encode(), record);
         }
         Record<byte[], byte[]> told =
                 new Record<>(site.getBytes(StandardCharsets.UTF_8), Json.bytes(report), record.timestamp());
@@ -124,16 +135,16 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
         ForkJoinTask<DecoderManifest> hashed = ForkJoinPool.commonPool()
                 .submit(() ->
                         artefact.manifest(name, version, publication.kind(), publication.parentSha256(), metadata));
-        int chunks = artefact.cut(
-                version, (index, chunk) -> forward(new DecoderKey(name, index).encode(), chunk, record, decoders));
+        int chunks =
+                artefact.cut(version, (index, chunk) -> forward(new DecoderKey(name, index).encode(), chunk, record));
         for (int surplus = chunks; current != null && surplus < current.chunks(); surplus++) {
-            forward(new DecoderKey(name, surplus).encode(), null, record, decoders);
+            forward(new DecoderKey(name, surplus).encode(), null, record);
         }
         DecoderManifest manifest = hashed.join();
         if (isReadAsItIs(publication)) {
             HeldDecoders.OF_THIS_PROCESS.hold(manifest.sha256(), publication.decoder());
         }
-        forward(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record, decoders);
+        signed(new DecoderKey(name, DecoderKey.MANIFEST).encode(), manifest.encode(), record);
         versions.put(name, manifest.encode());
     }
 
@@ -154,7 +165,16 @@ public final class DecoderEmitter implements Task<String, AdapterAnswer> {
         return stored == null ? null : DecoderManifest.decode(stored);
     }
 
-    private void forward(byte[] key, byte @Nullable [] value, Record<String, AdapterAnswer> record, String sink) {
-        context.forward(new Record<>(key, value, record.timestamp()), sink);
+    private void forward(byte[] key, byte @Nullable [] value, Record<String, AdapterAnswer> record) {
+        context.forward(new Record<>(key, value, record.timestamp()), decoders);
+    }
+
+    /** Forwards what readers act on; the manifest's SHA-256 signs the chunks before it. */
+    private void signed(byte[] key, byte[] value, Record<String, AdapterAnswer> record) {
+        Record<byte[], byte[]> said = new Record<>(key, value, record.timestamp());
+        if (signer != null) {
+            said.headers().add(RecordSignature.HEADER, signer.sign(key, value));
+        }
+        context.forward(said, decoders);
     }
 }

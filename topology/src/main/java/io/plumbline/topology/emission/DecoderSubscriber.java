@@ -16,6 +16,7 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -38,8 +39,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>It reads the compacted topic from its beginning with {@code read_committed} and without a consumer group, so every
  * subscriber sees every decoder and one that starts late finds the newest complete version. "Verified" means: all
- * chunks carry the manifest's version, their SHA-256 is the manifest's, and the manifest's parent is the trained
- * decoder the caller holds.
+ * chunks carry the manifest's version, their SHA-256 is the manifest's, the manifest's parent is the trained decoder
+ * the caller holds, and, where the subscription names keys, one of them signed the manifest.
  *
  * <p><b>Memory:</b> the decoder handed over, 4 bytes a weight (8 where they are no floats), beside the one in service;
  * it is shared with every other reader and the adapter in this process, so nobody may write to its arrays;
@@ -214,7 +215,7 @@ public final class DecoderSubscriber implements AutoCloseable {
     }
 
     private void accept(ConsumerRecord<byte[], byte[]> record) {
-        DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
+        DecoderAssembler.Step step = assembler.accept(record.key(), record.value(), signature(record));
         if (step instanceof DecoderAssembler.Step.Complete complete) {
             listener.onDecoder(complete.decoder());
         } else if (step instanceof DecoderAssembler.Step.Told told) {
@@ -230,6 +231,11 @@ public final class DecoderSubscriber implements AutoCloseable {
                     Printable.value(refused.reason()));
             listener.onRefused(refused.site(), refused.version(), refused.reason());
         }
+    }
+
+    private static byte @Nullable [] signature(ConsumerRecord<byte[], byte[]> record) {
+        Header signature = record.headers().lastHeader(RecordSignature.HEADER);
+        return signature == null ? null : signature.value();
     }
 
     /** Stops the thread; returns when the last callback has ended, or at once when the callback itself calls it. */

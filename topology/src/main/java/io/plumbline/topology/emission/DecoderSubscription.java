@@ -25,9 +25,15 @@ import org.jspecify.annotations.Nullable;
  * @param largestArtefact bytes above which a version is refused
  * @param mostSpooled bytes of all unfinished versions together
  * @param spoolFolder where they wait; a folder on a disk, since one in memory would not spare any
+ * @param trusted public keys: one of them must have signed what is handed out; null: signatures are not
+ *     checked
  */
 public record DecoderSubscription(
-        @Nullable Map<String, List<Parent>> parents, long largestArtefact, long mostSpooled, Path spoolFolder) {
+        @Nullable Map<String, List<Parent>> parents,
+        long largestArtefact,
+        long mostSpooled,
+        Path spoolFolder,
+        @Nullable TrustedKeys trusted) {
 
     /** The most bytes of all unfinished versions together, unless told otherwise. */
     public static final long DEFAULT_MOST_SPOOLED = 8L << 30;
@@ -88,7 +94,7 @@ public record DecoderSubscription(
         Map<String, List<Parent>> more = new HashMap<>(Objects.requireNonNull(parents, "every site is followed"));
         more.merge(site, List.of(Parent.of(trained)), (held, added) -> Stream.concat(held.stream(), added.stream())
                 .toList());
-        return new DecoderSubscription(more, largestArtefact, mostSpooled, spoolFolder);
+        return new DecoderSubscription(more, largestArtefact, mostSpooled, spoolFolder, trusted);
     }
 
     /** Makes a subscription where only the SHA-256 of the trained decoders is at hand. */
@@ -120,22 +126,28 @@ public record DecoderSubscription(
                 parents,
                 DecoderManifest.LARGEST_ARTEFACT,
                 DEFAULT_MOST_SPOOLED,
-                Path.of(System.getProperty("java.io.tmpdir")));
+                Path.of(System.getProperty("java.io.tmpdir")),
+                null);
     }
 
     /** Returns this subscription with another cap on one version. */
     public DecoderSubscription withLargestArtefact(long bytes) {
-        return new DecoderSubscription(parents, bytes, mostSpooled, spoolFolder);
+        return new DecoderSubscription(parents, bytes, mostSpooled, spoolFolder, trusted);
     }
 
     /** Returns this subscription with another cap on all unfinished versions together. */
     public DecoderSubscription withMostSpooled(long bytes) {
-        return new DecoderSubscription(parents, largestArtefact, bytes, spoolFolder);
+        return new DecoderSubscription(parents, largestArtefact, bytes, spoolFolder, trusted);
     }
 
     /** Returns this subscription with another folder for unfinished versions. */
     public DecoderSubscription spooledIn(Path folder) {
-        return new DecoderSubscription(parents, largestArtefact, mostSpooled, folder);
+        return new DecoderSubscription(parents, largestArtefact, mostSpooled, folder, trusted);
+    }
+
+    /** Returns this subscription to what one of these keys signed; all else is refused. */
+    public DecoderSubscription signedBy(TrustedKeys keys) {
+        return new DecoderSubscription(parents, largestArtefact, mostSpooled, spoolFolder, keys);
     }
 
     boolean follows(String site) {

@@ -125,10 +125,11 @@ final class PendingVersion implements AutoCloseable {
     }
 
     /** Throws {@link IllegalArgumentException} when the file is not a decoder such as {@code parent}. */
-    PublishedDecoder decode(ArtefactReader reader, DecoderManifest manifest, @Nullable Parent parent)
+    PublishedDecoder decode(
+            ArtefactReader reader, DecoderManifest manifest, RecordSignature signature, @Nullable Parent parent)
             throws IOException {
         try {
-            return reader.read(Safetensors.open(file()), manifest, parent);
+            return reader.read(Safetensors.open(file()), manifest, signature, parent);
         } catch (UncheckedIOException e) {
             throw e.getCause();
         }

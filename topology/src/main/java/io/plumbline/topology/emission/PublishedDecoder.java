@@ -9,8 +9,9 @@ import io.plumbline.wire.DType;
  * A complete decoder that passed every check, with the manifest that names it.
  *
  * @param dtype the number format its weights travelled in; written in another one, they may be rounded
+ * @param signature of its manifest, checked where the subscription asks for one
  */
-public record PublishedDecoder(DecoderManifest manifest, Decoder decoder, DType dtype) {
+public record PublishedDecoder(DecoderManifest manifest, Decoder decoder, DType dtype, RecordSignature signature) {
 
     /** Returns the site, of a candidate too. */
     public String site() {

@@ -16,6 +16,8 @@ import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.ConfigException;
 import io.plumbline.topology.config.ModelCheck;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.emission.DecoderSigner;
+import io.plumbline.topology.emission.TrustedKeys;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import java.io.IOException;
@@ -160,6 +162,19 @@ final class CheckCommand implements Callable<Integer> {
         Path web = monitor.http().webConfig();
         if (web != null) {
             WebConfig unused = WebConfig.read(web);
+        }
+        try {
+            TrustedKeys trusted = monitor.signing().keys();
+            if (trusted != null) {
+                out.println("decoders are taken that are signed by the key " + trusted);
+            }
+            DecoderSigner signer = monitor.signing().signer();
+            if (signer != null) {
+                out.println("decoders are signed by the key " + signer.keyId());
+            }
+        } catch (IllegalArgumentException e) {
+            err.println(e.getMessage());
+            problems++;
         }
         if (!offline) {
             problems += checkBroker(monitor, out, err);

@@ -157,7 +157,7 @@ final class DecodersCommand {
             Options.requireNew("--out", target.out, "folder");
             List<Explainer> trained = target.trained();
             PublishedDecoder newest = null;
-            try (DecoderReading reading = source.read(
+            try (DecoderReading reading = source.readSigned(
                     candidate
                             ? DecoderSubscription.ofCandidates(target.site, Target.parent(trained))
                             : target.of(trained))) {
@@ -217,7 +217,7 @@ final class DecodersCommand {
             Files.createDirectories(target.out);
             Function<PublishedDecoder, Path> folder = published -> target.out.resolve("version-" + published.version());
             int left = count == null ? Integer.MAX_VALUE : count;
-            try (DecoderReading reading = source.read(target.of(trained))) {
+            try (DecoderReading reading = source.readSigned(target.of(trained))) {
                 while (left > 0) {
                     DecoderReading.Found found = reading.next();
                     if (found instanceof DecoderReading.Found.Published published) {

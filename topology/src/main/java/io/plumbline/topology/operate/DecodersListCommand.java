@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
@@ -28,6 +30,8 @@ import picocli.CommandLine.Spec;
             "",
             "The age is that of the window that a decoder was fitted on, FVU that of the trained decoder and of this"
                     + " one on held-out rows. `decoders show` prints where a decoder comes from.",
+            "",
+            "With --key it says below which key signed each decoder; exit code 3 when none of them signed one.",
             ""
         },
         footer = {
@@ -57,6 +61,7 @@ final class DecodersListCommand implements Callable<Integer> {
             return ExitCodes.FINE;
         }
         out.printf(ROW, "site", "version", "kind", "state", "age", "FVU before", "FVU after");
+        List<DecoderManifest> shown = new ArrayList<>(listing.serving().values());
         for (String site : listing.sites()) {
             SwapState state = listing.state(site);
             print(out, site, listing.serving().get(site), state.pinned() ? "in service, pinned" : "in service", now);
@@ -66,6 +71,7 @@ final class DecodersListCommand implements Callable<Integer> {
                         .expiresMs());
                 String waits = (now.isBefore(expires) ? "waits until " : "expired ") + expires;
                 print(out, site, candidate, waits, now);
+                shown.add(candidate);
             }
             SwapState.Waiting explainer = state.explainer();
             if (explainer != null) {
@@ -81,8 +87,13 @@ final class DecodersListCommand implements Callable<Integer> {
                         "-");
             }
         }
+        if (listing.keys() != null) {
+            out.println();
+            shown.forEach(manifest -> out.println(
+                    "%s, version %d: %s".formatted(manifest.site(), manifest.version(), listing.signature(manifest))));
+        }
         out.flush();
-        return ExitCodes.FINE;
+        return listing.exitCode(shown);
     }
 
     /** @param manifest null while the trained decoder serves as it came */

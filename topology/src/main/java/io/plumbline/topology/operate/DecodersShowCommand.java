@@ -1,10 +1,11 @@
 package io.plumbline.topology.operate;
 
-import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.emission.DecoderManifest;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -19,7 +20,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Shows where the decoder in service of a site comes from, and the candidate that waits for approval: the"
-                    + " trained decoder, window, rows, weights, and what the gate measured.",
+                    + " trained decoder, window, rows, weights, who signed it, and what the gate measured. With --key,"
+                    + " exit code 3 when none of the keys signed one of them.",
             ""
         },
         footer = {"", "Example:", "  plumbline decoders show --config plumbline.yaml --site encoder.layer.2"})
@@ -44,26 +46,30 @@ final class DecodersShowCommand implements Callable<Integer> {
                     .formatted(site, listing.sites().isEmpty() ? "no site" : String.join(", ", listing.sites())));
         }
         PrintWriter out = spec.commandLine().getOut();
+        List<DecoderManifest> shown = new ArrayList<>();
         DecoderManifest serving = listing.serving().get(site);
         if (serving == null) {
             out.println("the trained decoder serves as it came");
         } else {
-            print(out, serving);
+            print(out, serving, listing.signature(serving));
+            shown.add(serving);
         }
         DecoderManifest candidate = listing.waiting(site);
         if (candidate != null) {
             out.println();
-            print(out, candidate);
+            print(out, candidate, listing.signature(candidate));
+            shown.add(candidate);
         }
         out.flush();
-        return ExitCodes.FINE;
+        return listing.exitCode(shown);
     }
 
-    private static void print(PrintWriter out, DecoderManifest manifest) {
+    private static void print(PrintWriter out, DecoderManifest manifest, String signature) {
         out.printf(ROW, "version", manifest.version());
         out.printf(ROW, "kind", manifest.kind());
         out.printf(ROW, "parent_sha256", manifest.parentSha256());
         out.printf(ROW, "sha256", manifest.sha256());
+        out.printf(ROW, "signature", signature);
         out.printf(ROW, "travels_as", String.format(Locale.ROOT, "%.1f MB weights", manifest.bytes() / 1e6));
         manifest.lineage().forEach((key, value) -> out.printf(ROW, key, value));
     }

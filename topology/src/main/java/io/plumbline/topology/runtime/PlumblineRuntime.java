@@ -19,6 +19,8 @@ import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.Console;
 import io.plumbline.topology.emission.DecoderListener;
+import io.plumbline.topology.emission.DecoderSigner;
+import io.plumbline.topology.emission.TrustedKeys;
 import io.plumbline.topology.http.MonitorServer;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.http.WebPages;
@@ -127,8 +129,8 @@ public final class PlumblineRuntime implements AutoCloseable {
      *
      * @param sites the sites of the configuration, which may still be computed: they are waited for when the brokers
      *     have answered. What their computation throws is thrown here
-     * @throws StartException when the properties do not fit Kafka Streams, the kernel asked for is not there, the port
-     *     cannot be bound or the broker cannot be reached; nothing was started then
+     * @throws StartException when the properties do not fit Kafka Streams, a key is none, the kernel asked for is not
+     *     there, the port cannot be bound or the broker cannot be reached; nothing was started then
      */
     public static PlumblineRuntime start(MonitorConfig config, Future<Map<String, WatchedSite>> sites, Role role)
             throws InterruptedException {
@@ -136,6 +138,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         if (!problems.isEmpty()) {
             throw new StartException(String.join("; ", problems));
         }
+        requireKeys(config, role);
         PlumblineRuntime runtime = new PlumblineRuntime();
         try {
             runtime.startAll(config, sites, role);
@@ -154,6 +157,16 @@ public final class PlumblineRuntime implements AutoCloseable {
         } catch (InterruptedException | RuntimeException | Error e) {
             runtime.close();
             throw e;
+        }
+    }
+
+    /** Refuses a key that cannot be read before anything is touched; a monitor need not hold the private one. */
+    private static void requireKeys(MonitorConfig config, Role role) {
+        try {
+            TrustedKeys unusedKeys = config.signing().keys();
+            DecoderSigner unused = role.adapts() ? config.signing().signer() : null;
+        } catch (IllegalArgumentException e) {
+            throw new StartException(String.valueOf(e.getMessage()));
         }
     }
 

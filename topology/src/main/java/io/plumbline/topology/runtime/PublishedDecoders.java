@@ -13,6 +13,7 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.emission.TrustedKeys;
 import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.wire.Printable;
 import java.time.Duration;
@@ -65,6 +66,10 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
 
     private final Properties kafka;
     private final String topic;
+
+    /** The keys that must have signed what is taken; null: any may have, or none. */
+    private final @Nullable TrustedKeys keys;
+
     private final CountDownLatch caughtUp = new CountDownLatch(1);
     private final DecoderSubscriber subscriber;
 
@@ -77,14 +82,20 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
             MonitorConfig config, Map<String, WatchedSite> sites, DecoderListener listener) {
         Properties kafka = new Properties();
         kafka.putAll(config.subscriberProperties());
-        return new PublishedDecoders(kafka, config.topics().decoders(), sites, listener);
+        return new PublishedDecoders(
+                kafka, config.topics().decoders(), config.signing().keys(), sites, listener);
     }
 
     private PublishedDecoders(
-            Properties kafka, String topic, Map<String, WatchedSite> sites, DecoderListener listener) {
+            Properties kafka,
+            String topic,
+            @Nullable TrustedKeys keys,
+            Map<String, WatchedSite> sites,
+            DecoderListener listener) {
         this.sites = sites;
         this.kafka = kafka;
         this.topic = topic;
+        this.keys = keys;
         targets = WatchedTargets.of(sites);
         targets.forEach((site, blocks) -> trained.put(site, blocks.trained()));
         sites.forEach((site, watched) -> {
@@ -96,7 +107,7 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
         subscriber = DecoderSubscriber.start(
                 kafka,
                 topic,
-                held(DecoderSubscription.of(trained), ofCandidates),
+                signed(held(DecoderSubscription.of(trained), ofCandidates)),
                 Listeners.both(DecoderListener.class, new Follower(), listener));
     }
 
@@ -106,6 +117,10 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
             all = all.or(other.getKey(), other.getValue());
         }
         return all;
+    }
+
+    private DecoderSubscription signed(DecoderSubscription subscription) {
+        return keys == null ? subscription : subscription.signedBy(keys);
     }
 
     /** Takes what the subscriber finds into service. */
@@ -122,7 +137,10 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
                     : site.joint().split(published.decoder());
             for (int i = 0; i < decoders.size(); i++) {
                 String block = site.blocks().get(i).site();
-                unmeasured.put(block, new PublishedDecoder(published.manifest(), decoders.get(i), published.dtype()));
+                unmeasured.put(
+                        block,
+                        new PublishedDecoder(
+                                published.manifest(), decoders.get(i), published.dtype(), published.signature()));
                 together.put(block, new Active(decoders.get(i), published.version(), null, parent));
             }
             active.take(together);
@@ -237,7 +255,7 @@ final class PublishedDecoders implements ActiveDecoders, PublishedCandidates, Au
         };
         boolean inTime;
         DecoderSubscriber once = DecoderSubscriber.start(
-                kafka, topic, other == null ? candidates : candidates.orCandidates(site, other), listener);
+                kafka, topic, signed(other == null ? candidates : candidates.orCandidates(site, other)), listener);
         try {
             inTime = read.await(CANDIDATE_WAIT.toSeconds(), TimeUnit.SECONDS);
         } catch (InterruptedException e) {

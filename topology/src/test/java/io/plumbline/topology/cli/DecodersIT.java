@@ -11,12 +11,15 @@ import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.emission.DecoderRecords;
+import io.plumbline.topology.emission.SigningKeys;
 import io.plumbline.topology.operate.Brokers;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Future;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -99,6 +102,60 @@ class DecodersIT {
                 Shell.run("decoders", "show", "--bootstrap-servers", broker.bootstrapServers(), "--site", "layer.9");
         assertEquals(2, unknown.exitCode());
         assertTrue(unknown.err().contains("the topic has decoders of layer.2, layer.3, layer.4"), unknown.err());
+    }
+
+    @Test
+    void whoSignedADecoderIsShownAndCheckedByTheKeysGiven() throws Exception {
+        String brokers = broker.bootstrapServers();
+        Brokers.createTopic(Map.of("bootstrap.servers", brokers), "signed", 1);
+        SigningKeys own = SigningKeys.create(folder, "own");
+        SigningKeys other = SigningKeys.create(folder, "other");
+        try (Producer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", brokers), new ByteArraySerializer(), new ByteArraySerializer())) {
+            String parent = trained.decoder().sha256();
+            send(producer, own.sign(DecoderRecords.of("signed", "layer.2", 1, parent, decoder(3))));
+            send(producer, DecoderRecords.of("signed", "layer.3", 1, parent, decoder(4)));
+            producer.flush();
+        }
+        assertTrue(show("layer.2").out().matches("(?s).*signature +signed by [0-9a-f]{16}, not checked\n.*"));
+        assertTrue(show("layer.3").out().matches("(?s).*signature +unsigned\n.*"));
+        Shell right = show("layer.2", "--key", other.publicKey() + "," + own.publicKey());
+        assertEquals(0, right.exitCode(), right.err());
+        assertTrue(right.out().matches("(?s).*signature +signed by [0-9a-f]{16}\n.*"), right.out());
+        Shell wrong = show("layer.2", "--key", other.publicKey());
+        assertEquals(3, wrong.exitCode());
+        assertTrue(wrong.out().contains("not signed by a key given: it is signed by the key "), wrong.out());
+
+        Shell list = Shell.run(
+                "decoders", "list", "--bootstrap-servers", brokers, "--topic", "signed", "--key", own.publicKey());
+        assertEquals(3, list.exitCode(), "layer.3 is not");
+        assertTrue(
+                list.out()
+                        .matches("(?s).*\nlayer\\.2, version 1: signed by [0-9a-f]{16}\n"
+                                + "layer\\.3, version 1: not signed by a key given: it is not signed, .*"),
+                list.out());
+        Path out = folder.resolve("never-signed");
+        Shell fetched = site(
+                "fetch",
+                "layer.2",
+                out,
+                "--topic",
+                "signed",
+                "--key",
+                other.publicKey().toString());
+        assertEquals(3, fetched.exitCode(), fetched.out());
+        assertTrue(fetched.err().contains("layer.2, version 1 is not served: it is signed by"), fetched.err());
+        assertFalse(Files.exists(out));
+        Shell none = show("layer.2", "--key", own.key());
+        assertEquals(2, none.exitCode());
+        assertTrue(none.err().contains("expected an Ed25519 PUBLIC KEY in PEM"), none.err());
+    }
+
+    private static Shell show(String site, Object... more) {
+        List<Object> words = new ArrayList<>(List.of("decoders", "show", "--bootstrap-servers"));
+        words.addAll(List.of(broker.bootstrapServers(), "--topic", "signed", "--site", site));
+        words.addAll(List.of(more));
+        return Shell.run(words.toArray());
     }
 
     @Test
@@ -194,8 +251,11 @@ class DecodersIT {
 
     private static void publish(
             Producer<byte[], byte[]> producer, String site, long version, String parent, Decoder decoder, DType dtype) {
-        for (ProducerRecord<byte[], byte[]> record :
-                DecoderRecords.of("decoders", site, version, parent, decoder, dtype)) {
+        send(producer, DecoderRecords.of("decoders", site, version, parent, decoder, dtype));
+    }
+
+    private static void send(Producer<byte[], byte[]> producer, List<ProducerRecord<byte[], byte[]>> records) {
+        for (ProducerRecord<byte[], byte[]> record : records) {
             Future<RecordMetadata> unused = producer.send(record);
         }
     }

@@ -43,6 +43,7 @@ class ConfigurationReferenceTest {
             Map.entry("sample", "sample: {unknown: 1}"),
             Map.entry("state", "state: {unknown: 1}"),
             Map.entry("http", "http: {unknown: 1}"),
+            Map.entry("signing", "signing: {unknown: 1}"),
             Map.entry("limits", "limits: {unknown: 1}"),
             Map.entry("A model", "models: {m: {unknown: 1}}"),
             Map.entry("A site", "sites: {a: {unknown: 1}}"),

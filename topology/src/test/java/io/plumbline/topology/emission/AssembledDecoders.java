@@ -4,6 +4,7 @@ import io.plumbline.explainer.Decoder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.streams.test.TestRecord;
 
 /** Assembles what a subscriber makes of records, for tests. */
@@ -47,7 +48,9 @@ public final class AssembledDecoders {
         List<PublishedDecoder> complete = new ArrayList<>();
         try (DecoderAssembler assembler = new DecoderAssembler(subscription, new HeldDecoders())) {
             for (TestRecord<byte[], byte[]> record : records) {
-                DecoderAssembler.Step step = assembler.accept(record.key(), record.value());
+                Header signed = record.headers().lastHeader(RecordSignature.HEADER);
+                DecoderAssembler.Step step =
+                        assembler.accept(record.key(), record.value(), signed == null ? null : signed.value());
                 if (step instanceof DecoderAssembler.Step.Complete found) {
                     complete.add(found.decoder());
                 } else if (step instanceof DecoderAssembler.Step.Refused refused) {

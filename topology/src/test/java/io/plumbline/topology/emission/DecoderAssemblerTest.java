@@ -109,7 +109,7 @@ class DecoderAssemblerTest {
         byte[] corrupt = records.get(1).value().clone();
         corrupt[corrupt.length - 1] ^= 1;
         assertTaken(records.get(0));
-        assertEquals(new Step.Taken(), assembler.accept(records.get(1).key(), corrupt));
+        assertEquals(new Step.Taken(), assembler.accept(records.get(1).key(), corrupt, null));
         assertRefused(records.get(2), "sha256");
         assertServed(records(1), 1);
     }
@@ -141,10 +141,10 @@ class DecoderAssemblerTest {
 
     @Test
     void otherSitesAndTombstonesAreTakenWithoutAWord() {
-        assertEquals(new Step.Taken(), assembler.accept(key("other"), new byte[] {1}));
-        assertEquals(new Step.Taken(), assembler.accept(key("other#0"), new byte[] {1}));
-        assertEquals(new Step.Taken(), assembler.accept(key(SITE + "#5"), null));
-        assertEquals(new Step.Taken(), assembler.accept(key(SITE), null));
+        assertEquals(new Step.Taken(), assembler.accept(key("other"), new byte[] {1}, null));
+        assertEquals(new Step.Taken(), assembler.accept(key("other#0"), new byte[] {1}, null));
+        assertEquals(new Step.Taken(), assembler.accept(key(SITE + "#5"), null, null));
+        assertEquals(new Step.Taken(), assembler.accept(key(SITE), null, null));
         assertServed(records(1), 1);
     }
 
@@ -155,7 +155,7 @@ class DecoderAssemblerTest {
         int complete = 0;
         for (String site : List.of("one", "two")) {
             for (ProducerRecord<byte[], byte[]> record : DecoderRecords.of("decoders", site, 1, site, decoder(1))) {
-                complete += any.accept(record.key(), record.value()) instanceof Step.Complete ? 1 : 0;
+                complete += any.accept(record.key(), record.value(), null) instanceof Step.Complete ? 1 : 0;
             }
         }
         assertEquals(2, complete);
@@ -172,7 +172,7 @@ class DecoderAssemblerTest {
             Collections.addAll(woven, one.get(i), two.get(i));
         }
         long complete = woven.stream()
-                .filter(record -> any.accept(record.key(), record.value()) instanceof Step.Complete)
+                .filter(record -> any.accept(record.key(), record.value(), null) instanceof Step.Complete)
                 .count();
         assertEquals(2, complete);
     }
@@ -180,17 +180,17 @@ class DecoderAssemblerTest {
     @Test
     void aManifestOfAnotherSiteThanItsKeyIsRefused() {
         List<ProducerRecord<byte[], byte[]>> records = DecoderRecords.of("decoders", "other", 1, PARENT, decoder(1));
-        Step step = assembler.accept(key(SITE), records.get(2).value());
+        Step step = assembler.accept(key(SITE), records.get(2).value(), null);
         assertTrue(assertInstanceOf(Step.Refused.class, step).reason().contains("names site \"other\""));
     }
 
     @Test
     void foreignBytesAreRefusedAndDisturbNothing() {
-        assertInstanceOf(Step.Refused.class, assembler.accept(null, new byte[] {1}));
-        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE), new byte[0]));
-        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE), key("{}")));
-        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE + "#0"), new byte[] {9}));
-        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE + "#0"), new byte[600_000]));
+        assertInstanceOf(Step.Refused.class, assembler.accept(null, new byte[] {1}, null));
+        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE), new byte[0], null));
+        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE), key("{}"), null));
+        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE + "#0"), new byte[] {9}, null));
+        assertInstanceOf(Step.Refused.class, assembler.accept(key(SITE + "#0"), new byte[600_000], null));
         assertServed(records(1), 1);
     }
 
@@ -256,16 +256,17 @@ class DecoderAssemblerTest {
     }
 
     private void assertTaken(ProducerRecord<byte[], byte[]> record) {
-        assertEquals(new Step.Taken(), assembler.accept(record.key(), record.value()));
+        assertEquals(new Step.Taken(), assembler.accept(record.key(), record.value(), null));
     }
 
     private PublishedDecoder assertComplete(ProducerRecord<byte[], byte[]> record) {
-        return assertInstanceOf(Step.Complete.class, assembler.accept(record.key(), record.value()))
+        return assertInstanceOf(Step.Complete.class, assembler.accept(record.key(), record.value(), null))
                 .decoder();
     }
 
     private void assertRefused(ProducerRecord<byte[], byte[]> record, String words) {
-        Step.Refused refused = assertInstanceOf(Step.Refused.class, assembler.accept(record.key(), record.value()));
+        Step.Refused refused =
+                assertInstanceOf(Step.Refused.class, assembler.accept(record.key(), record.value(), null));
         assertTrue(refused.reason().contains(words), refused.reason());
     }
 

@@ -46,7 +46,7 @@ class DecoderEmitterTest {
     @BeforeEach
     void start() {
         ProcessorSupplier<String, AdapterAnswer, byte[], byte[]> supplier =
-                DecoderEmitter.supplier(heard::add, "decoders", "reports", Map.of());
+                DecoderEmitter.supplier(heard::add, "decoders", "reports", Map.of(), null);
         for (StoreBuilder<?> builder : supplier.stores()) {
             StateStore store = builder.withLoggingDisabled().build();
             store.init(context.getStateStoreContext(), store);

@@ -58,7 +58,8 @@ class EmissionMemoryTest {
         try (DecoderAssembler assembler =
                 new DecoderAssembler(DecoderSubscription.everything().spooledIn(folder), new HeldDecoders())) {
             for (ProducerRecord<byte[], byte[]> record : records) {
-                if (assembler.accept(record.key(), record.value()) instanceof DecoderAssembler.Step.Complete complete) {
+                if (assembler.accept(record.key(), record.value(), null)
+                        instanceof DecoderAssembler.Step.Complete complete) {
                     return complete.decoder().decoder();
                 }
             }

@@ -66,11 +66,11 @@ public final class EmissionTargets {
     private static void assemble(List<byte[]> parts) {
         DecoderSubscription subscription = DecoderSubscription.ofParents(Map.of("layer.2", "ab".repeat(32)));
         try (DecoderAssembler assembler = new DecoderAssembler(subscription, new HeldDecoders())) {
-            assembler.accept(parts.get(0), parts.get(1));
-            DecoderAssembler.Step step = assembler.accept(parts.get(2), parts.get(3));
-            assembler.accept(parts.get(0), null);
-            assembler.accept(Arrays.copyOf(parts.get(2), parts.get(2).length / 2), parts.get(3));
-            assembler.accept(null, parts.get(1));
+            assembler.accept(parts.get(0), parts.get(1), null);
+            DecoderAssembler.Step step = assembler.accept(parts.get(2), parts.get(3), null);
+            assembler.accept(parts.get(0), null, null);
+            assembler.accept(Arrays.copyOf(parts.get(2), parts.get(2).length / 2), parts.get(3), null);
+            assembler.accept(null, parts.get(1), null);
             if (step instanceof DecoderAssembler.Step.Refused refused) {
                 throw new IllegalArgumentException(refused.reason());
             }

@@ -27,8 +27,13 @@ final class EmittedRecords {
     private final Map<String, Long> versions = new HashMap<>();
 
     EmittedRecords() {
+        this(null);
+    }
+
+    /** @param signer what signs them; null: nothing */
+    EmittedRecords(DecoderSigner signer) {
         ProcessorSupplier<String, AdapterAnswer, byte[], byte[]> supplier =
-                DecoderEmitter.supplier(report -> {}, "decoders", "reports", Map.of());
+                DecoderEmitter.supplier(report -> {}, "decoders", "reports", Map.of(), signer);
         for (StoreBuilder<?> builder : supplier.stores()) {
             StateStore store = builder.withLoggingDisabled().build();
             store.init(context.getStateStoreContext(), store);
@@ -66,7 +71,12 @@ final class EmittedRecords {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (CapturedForward<? extends byte[], ? extends byte[]> forward : context.forwarded("decoders")) {
             records.add(new ProducerRecord<>(
-                    topic, 0, forward.record().key(), forward.record().value()));
+                    topic,
+                    0,
+                    null,
+                    forward.record().key(),
+                    forward.record().value(),
+                    forward.record().headers()));
         }
         context.resetForwards();
         return records;

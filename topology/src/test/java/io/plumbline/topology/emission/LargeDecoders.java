@@ -85,7 +85,7 @@ public final class LargeDecoders {
                 .addProcessor(
                         "emit",
                         DecoderEmitter.supplier(
-                                report -> say("emitted", report.version()), "decoders", "reports", Map.of()),
+                                report -> say("emitted", report.version()), "decoders", "reports", Map.of(), null),
                         "publish")
                 .addSink("decoders", DECODERS, out, out, new DecoderPartitioner(), "emit")
                 .addSink("reports", REPORTS, out, out, "emit");
@@ -144,7 +144,8 @@ public final class LargeDecoders {
                 Map.of(SITE, List.of(new Parent(PARENT, features, width))),
                 DecoderManifest.LARGEST_ARTEFACT,
                 DecoderSubscription.DEFAULT_MOST_SPOOLED,
-                spoolFolder);
+                spoolFolder,
+                null);
         try (DecoderSubscriber subscriber =
                 DecoderSubscriber.start(properties, DECODERS, subscription, new DecoderListener() {
                     @Override

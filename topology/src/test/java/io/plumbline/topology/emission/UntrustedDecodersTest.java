@@ -67,7 +67,7 @@ class UntrustedDecodersTest {
     void aChunkUnderTheKeyOfAnotherIsRefused() {
         List<ProducerRecord<byte[], byte[]>> records = records(1, decoder(1));
         accept(records.get(0));
-        Step step = assembler.accept(key(SITE + "#0"), records.get(1).value());
+        Step step = assembler.accept(key(SITE + "#0"), records.get(1).value(), null);
         assertEquals("the record with the key of chunk 0 holds chunk 1", refusal(step));
         assertEquals("the topic has 1 of its 2 chunks", refusal(accept(records.get(2))));
     }
@@ -79,8 +79,8 @@ class UntrustedDecodersTest {
         String newer = manifest.replace("\"schema\":1,", "\"schema\":2,");
         assertEquals(
                 "manifest of schema 2, expected 1; a newer Plumbline reads it",
-                refusal(assembler.accept(key(SITE), newer.getBytes(StandardCharsets.UTF_8))));
-        String cut = refusal(assembler.accept(key(SITE), "{\"schema\":1".getBytes(StandardCharsets.UTF_8)));
+                refusal(assembler.accept(key(SITE), newer.getBytes(StandardCharsets.UTF_8), null)));
+        String cut = refusal(assembler.accept(key(SITE), "{\"schema\":1".getBytes(StandardCharsets.UTF_8), null));
         assertTrue(
                 cut.startsWith("not the JSON of a DecoderManifest: not valid JSON: the text ends in the middle"), cut);
         assertEquals(1, cut.lines().count(), "no place in a source that nobody sees");
@@ -110,7 +110,7 @@ class UntrustedDecodersTest {
     @Test
     void theSignInAnotherSitesNameMeansNothingHere() {
         for (String other : List.of(SITE + "#", SITE + "#x", SITE + "#-1", SITE + "#01", SITE + "#9999999999", "#")) {
-            assertEquals(new Step.Taken(), assembler.accept(key(other), new byte[] {1}), other);
+            assertEquals(new Step.Taken(), assembler.accept(key(other), new byte[] {1}, null), other);
             assertEquals(new DecoderKey(other, DecoderKey.MANIFEST), DecoderKey.parse(key(other)));
         }
         assertEquals(new DecoderKey("a#b", 12), DecoderKey.parse(key("a#b#12")));
@@ -121,12 +121,12 @@ class UntrustedDecodersTest {
     void versionsBeyondTheLargestAreRefusedAndNoneOverflows() {
         for (long version : new long[] {Long.MIN_VALUE, -1, 0, Long.MAX_VALUE}) {
             byte[] chunk = DecoderChunk.begin(version, 0, 10).array();
-            assertEquals(new Step.Taken(), assembler.accept(key(SITE + "#0"), chunk));
+            assertEquals(new Step.Taken(), assembler.accept(key(SITE + "#0"), chunk, null));
         }
         byte[] manifest = manifest(5, "0".repeat(64), 10);
         String json = new String(manifest, StandardCharsets.UTF_8);
         for (long version : new long[] {Long.MIN_VALUE, -1, 0, 1L << 53, Long.MAX_VALUE}) {
-            Step step = assembler.accept(key(SITE), key(json.replace("\"version\":5", "\"version\":" + version)));
+            Step step = assembler.accept(key(SITE), key(json.replace("\"version\":5", "\"version\":" + version)), null);
             assertTrue(refusal(step).contains("manifest of version " + version), refusal(step));
         }
     }
@@ -135,10 +135,10 @@ class UntrustedDecodersTest {
     void aManifestIsReadToTheLetter() {
         String json = new String(manifest(5, "0".repeat(64), 10), StandardCharsets.UTF_8);
         for (String version : List.of("5.0", "21.5", "\"5\"", "true", "[5]")) {
-            Step step = assembler.accept(key(SITE), key(json.replace("\"version\":5", "\"version\":" + version)));
+            Step step = assembler.accept(key(SITE), key(json.replace("\"version\":5", "\"version\":" + version)), null);
             assertTrue(refusal(step).contains("not the JSON of a DecoderManifest"), version + ": " + refusal(step));
         }
-        Step coloured = assembler.accept(key(SITE), key(json.replace("\"adapted\"", "\"\\u001b[31madapted\"")));
+        Step coloured = assembler.accept(key(SITE), key(json.replace("\"adapted\"", "\"\\u001b[31madapted\"")), null);
         assertTrue(refusal(coloured).contains("expected adapted, trained or candidate"), refusal(coloured));
         assertTrue(refusal(coloured).chars().noneMatch(Character::isISOControl), refusal(coloured));
     }
@@ -161,7 +161,7 @@ class UntrustedDecodersTest {
         List<ProducerRecord<byte[], byte[]>> records = records(1, decoder(1));
         assertEquals(new Step.Taken(), accept(records.get(0)));
         byte[] far = DecoderChunk.begin(1, 2, 10).array();
-        assertEquals(new Step.Taken(), assembler.accept(key(SITE + "#2"), far));
+        assertEquals(new Step.Taken(), assembler.accept(key(SITE + "#2"), far, null));
         assertEquals(
                 "its chunk 2 ends at byte 1046538, at most 600000 are taken for this site",
                 refusal(accept(records.get(2))));
@@ -305,7 +305,7 @@ class UntrustedDecodersTest {
     }
 
     private Step accept(byte[] key, byte[] value) {
-        return assembler.accept(key, value);
+        return assembler.accept(key, value, null);
     }
 
     private static List<ProducerRecord<byte[], byte[]>> records(long version, Decoder decoder) {
