@@ -143,8 +143,8 @@ def test_the_mailbox_holds_the_newest_and_says_when_it_can_follow_no_longer(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Topic:
-        def __init__(self, config: Any, sites: Any, *, topic: str) -> None:
-            assert (topic, set(sites)) == ("decoders", {"a"})
+        def __init__(self, config: Any, sites: Any, *, topic: str, keys: Any) -> None:
+            assert (topic, set(sites), keys) == ("decoders", {"a"}, ["signing.pub"])
 
         def __enter__(self) -> Any:
             return self
@@ -160,7 +160,7 @@ def test_the_mailbox_holds_the_newest_and_says_when_it_can_follow_no_longer(
 
     monkeypatch.setattr(mailboxes, "DecoderSubscriber", Topic)
     weights = {"a": hooked()}
-    mailbox = mailboxes.Mailbox(KAFKA, "decoders", {"a": weights["a"].trained}, prepared(weights))
+    mailbox = mailboxes.Mailbox(KAFKA, "decoders", {"a": weights["a"].trained}, prepared(weights), ["signing.pub"])
     mailbox.close()
     assert mailbox.waiting["a"].decoder.version == 2
     assert "no longer followed" in caplog.text

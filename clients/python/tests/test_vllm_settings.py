@@ -92,6 +92,9 @@ def test_taps_give_the_stream_where_a_speculator_has_the_outputs() -> None:
             "codes are read from rows that are sent",
         ),
         ({"decoders": {"attach": "their_hooks"}}, "decoders.attach = their_hooks: expected module:function"),
+        ({"decoders": {"keys": "signing.pub"}}, "decoders.keys = signing.pub: expected list[str] | None"),
+        ({"decoders": {"keys": []}}, "decoders.keys = []: expected files of public keys"),
+        ({"decoders": {"keys": [5]}}, "decoders.keys = [5]: expected files of public keys"),
         ({"tpoic": "x"}, "tpoic: is no setting; expected some of kafka, sites, topic"),
     ],
 )

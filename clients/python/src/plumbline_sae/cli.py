@@ -130,6 +130,12 @@ def _follow_command(commands: Any) -> None:
     )
     parser.add_argument("--site", required=True, help="as in plumbline.yaml")
     parser.add_argument("--parent", metavar="PATH", help="SAELens folder or safetensors file of the trained decoder")
+    parser.add_argument(
+        "--key",
+        metavar="FILE",
+        action="append",
+        help="public key in PEM that must have signed a decoder; several: one of them (needs cryptography)",
+    )
     parser.add_argument("--once", action="store_true", help="stop at the end of the topic")
     _kafka_options(parser, "decoders")
 
@@ -139,7 +145,8 @@ def _follow(options: argparse.Namespace) -> int:
         print(site, *([f"version {version}"] if version else []), what, file=sys.stderr)
 
     sites: Mapping[str, Trained | None] = {options.site: Trained.of(options.parent) if options.parent else None}
-    with DecoderSubscriber(_kafka(options), sites, topic=options.topic, on_refused=say) as decoders:
+    follower = DecoderSubscriber(_kafka(options), sites, topic=options.topic, on_refused=say, keys=options.key)
+    with follower as decoders:
         if not options.once:
             try:
                 for decoder in decoders:

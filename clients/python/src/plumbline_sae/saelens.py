@@ -17,8 +17,9 @@ import contextlib
 import logging
 import threading
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
@@ -192,6 +193,7 @@ class LiveSAE:
         config: configuration of `confluent_kafka.Consumer`.
         topic: where decoders are published.
         lock: taken for the time of a swap; default: a lock of its own.
+        keys: files of public keys; one of them must have signed a decoder; None checks no signatures.
 
     Raises:
         CannotSwapError: when no decoder could ever be put into this explainer.
@@ -205,6 +207,7 @@ class LiveSAE:
         *,
         topic: str = "decoders",
         lock: threading.Lock | None = None,
+        keys: Sequence[str | Path] | None = None,
     ) -> None:
         _architecture(sae)
         self._sae = sae
@@ -213,7 +216,7 @@ class LiveSAE:
         self._version = 0
         self._error: BaseException | None = None
         self._changed = threading.Condition()
-        self._subscriber = DecoderSubscriber(config, {site: Trained.of(sae)}, topic=topic)
+        self._subscriber = DecoderSubscriber(config, {site: Trained.of(sae)}, topic=topic, keys=keys)
         self._thread = threading.Thread(target=self._follow, name=f"plumbline-{site}", daemon=True)
         self._thread.start()
 

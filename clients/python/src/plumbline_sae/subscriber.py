@@ -7,12 +7,14 @@ import logging
 import struct
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from .decoders import LARGEST, SCHEMA, Decoder, Trained, decoder_of, manifest_of
+from .signatures import HEADER, TrustedKeys
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,12 +38,19 @@ class Assembler:
         trained: what its decoders must have been made from, one of these; none takes the manifest's word.
         on_refused: called with site, version (0 where a record has none) and a sentence.
         after_version: versions up to this one are passed over.
+        keys: one of them must have signed a version; None checks no signatures.
     """
 
     def __init__(
-        self, site: str, trained: Sequence[Trained], on_refused: Refusals | None = None, after_version: int = 0
+        self,
+        site: str,
+        trained: Sequence[Trained],
+        on_refused: Refusals | None = None,
+        after_version: int = 0,
+        keys: TrustedKeys | None = None,
     ) -> None:
         self._site = site
+        self._keys = keys
         self._trained = trained
         self._on_refused = on_refused or _log_refusal
         self._served = after_version
@@ -53,8 +62,8 @@ class Assembler:
         self._chunks: dict[int, bytes] = {}
         self._held = 0
 
-    def accept(self, key: bytes | None, value: bytes | None) -> Decoder | None:
-        """Takes the next record of the topic; returns the decoder that it completes."""
+    def accept(self, key: bytes | None, value: bytes | None, signed: bytes | None = None) -> Decoder | None:
+        """Takes the next record of the topic, with what its signature's header holds; returns what it completes."""
         if value is None:
             return None
         text = (key or b"").decode("utf-8", "replace")
@@ -63,7 +72,7 @@ class Assembler:
             if name == self._site:
                 self._chunk(number, value)
             return None
-        return self._manifest(value) if text == self._site else None
+        return self._manifest(key or b"", value, signed) if text == self._site else None
 
     def _chunk(self, number: str, value: bytes) -> None:
         if len(value) < _CHUNK_HEADER.size:
@@ -83,7 +92,7 @@ class Assembler:
     def _forget(self) -> None:
         self._version, self._chunks, self._held = None, {}, 0
 
-    def _manifest(self, value: bytes) -> Decoder | None:
+    def _manifest(self, key: bytes, value: bytes, signed: bytes | None) -> Decoder | None:
         try:
             manifest = manifest_of(value)
         except ValueError as error:
@@ -99,6 +108,11 @@ class Assembler:
             and max(self._chunks) == manifest["chunks"] - 1
         )
         if not whole or version <= self._served:
+            return None
+        unsigned = None if self._keys is None else self._keys.refusal(key, value, signed)
+        if unsigned is not None:
+            self._forget()
+            self._on_refused(self._site, version, f"is not served: {unsigned}")
             return None
         parent = next((one for one in self._trained if one.identity == manifest["parent_sha256"]), None)
         if self._trained and parent is None:
@@ -131,6 +145,11 @@ def _log_refusal(site: str, version: int, what: str) -> None:
     _LOG.warning("%s %s%s", site, f"version {version} " if version else "", what)
 
 
+def _signature(message: Any) -> bytes | None:
+    found = [value for name, value in message.headers() or [] if name == HEADER]
+    return found[-1] if found else None
+
+
 class DecoderSubscriber:
     """Yields every new decoder of some sites, verified, and goes on until it is closed.
 
@@ -153,6 +172,8 @@ class DecoderSubscriber:
         after_version: the version that each site serves already, to go on after it.
         on_refused: called with site, version and a sentence when something of a site is not taken; default: a warning
             in the log.
+        keys: files of public keys in PEM; one of them must have signed a decoder (needs `cryptography`); None checks
+            no signatures.
     """
 
     def __init__(
@@ -163,11 +184,14 @@ class DecoderSubscriber:
         topic: str = "decoders",
         after_version: Mapping[str, int] | None = None,
         on_refused: Refusals | None = None,
+        keys: Sequence[str | Path] | None = None,
     ) -> None:
         self._topic = topic
         after = after_version or {}
+        trusted = None if keys is None else TrustedKeys(keys)
         self._assemblers = {
-            site: Assembler(site, _held(trained), on_refused, after.get(site, 0)) for site, trained in sites.items()
+            site: Assembler(site, _held(trained), on_refused, after.get(site, 0), trusted)
+            for site, trained in sites.items()
         }
         self._consumer = Consumer(
             {
@@ -249,7 +273,7 @@ class DecoderSubscriber:
             return
         error = message.error()
         if error is None:
-            self._take(message.key(), message.value())
+            self._take(message.key(), message.value(), _signature(message))
         elif error.code() == KafkaError._PARTITION_EOF:
             self._end(message.partition())
         elif error.fatal() or not (error.retriable() or error.code() in _BROKER_AWAY):
@@ -272,9 +296,9 @@ class DecoderSubscriber:
         self._unread = set(metadata.partitions)
         return True
 
-    def _take(self, key: bytes | None, value: bytes | None) -> None:
+    def _take(self, key: bytes | None, value: bytes | None, signed: bytes | None) -> None:
         for site, assembler in self._assemblers.items():
-            decoder = assembler.accept(key, value)
+            decoder = assembler.accept(key, value, signed)
             if decoder is None:
                 continue
             if self.caught_up:

@@ -8,7 +8,7 @@ again. `plumbline_sae.saelens.LiveSAE` does not apply here: it would need a lock
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,16 +57,22 @@ class Mailbox:
         topic: where decoders are published.
         trained: the trained decoder of each site.
         prepare: brings weights of a site where they are copied from; runs on the thread.
+        keys: files of public keys; one of them must have signed a decoder; None checks no signatures.
     """
 
     def __init__(
-        self, config: Mapping[str, Any], topic: str, trained: Mapping[str, Any], prepare: Callable[[Decoder], Ready]
+        self,
+        config: Mapping[str, Any],
+        topic: str,
+        trained: Mapping[str, Any],
+        prepare: Callable[[Decoder], Ready],
+        keys: Sequence[str] | None = None,
     ) -> None:
         self._prepare = prepare
         self._newest: dict[str, Ready] = {}
         self._lock = threading.Lock()
         sites = {site: Trained.of(source) for site, source in trained.items()}
-        self._subscriber = DecoderSubscriber(config, sites, topic=topic)
+        self._subscriber = DecoderSubscriber(config, sites, topic=topic, keys=keys)
         self._thread = threading.Thread(target=self._follow, name="plumbline-decoders", daemon=True)
         self._thread.start()
 

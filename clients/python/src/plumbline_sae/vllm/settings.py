@@ -83,10 +83,12 @@ class Decoders:
         topic: where they are published.
         attach: `module:function` of hooks in the model; it is called with the loaded model, and returns the weights
             that decoders are copied into, a `Hooked` by site.
+        keys: files of public keys in PEM; one of them must have signed a decoder; None checks no signatures.
     """
 
     topic: str = "decoders"
     attach: str | None = None
+    keys: list[str] | None = None
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,9 @@ def read_settings(found: Any) -> Settings:
         attach = values["decoders"].attach
         if attach is not None and not re.fullmatch(r"[\w.]+:\w+", attach):
             raise ValueError(f"decoders.attach = {attach[:_SHOWN]}: expected module:function")
+        keys = values["decoders"].keys
+        if keys is not None and not (keys and all(isinstance(file, str) for file in keys)):
+            raise ValueError(f"decoders.keys = {str(keys)[:_SHOWN]}: expected files of public keys")
     return Settings(**values)
 
 
@@ -293,6 +298,7 @@ _PART_TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "str": (str,),
     "str | None": (str, type(None)),
+    "list[str] | None": (list, type(None)),
 }
 
 

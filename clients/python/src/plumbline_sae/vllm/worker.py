@@ -235,7 +235,7 @@ def _follow(vllm_config: Any, settings: Settings, hooked: Mapping[str, Hooked], 
     trained.update({site: found.trained for site, found in hooked.items()})
     if not trained:
         raise ValueError("decoders: no site has a decoder; give features, or attach hooks")
-    mailbox = Mailbox(settings.kafka, settings.decoders.topic, trained, prepared(hooked))
+    mailbox = Mailbox(settings.kafka, settings.decoders.topic, trained, prepared(hooked), settings.decoders.keys)
     ranks = getattr(vllm_config.parallel_config, "tensor_parallel_size", 1)
     return Swapper(mailbox, hooked, engine, ranks)
 
