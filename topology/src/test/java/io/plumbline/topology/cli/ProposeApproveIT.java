@@ -14,14 +14,19 @@ import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderListener;
+import io.plumbline.topology.emission.DecoderRecords;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.topology.emission.SigningKeys;
+import io.plumbline.topology.emission.TrustedKeys;
 import io.plumbline.topology.outages.Pages;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -40,6 +45,7 @@ class ProposeApproveIT {
     private static final long T0 = 1_700_000_000_000L;
     private static final long WINDOW_MS = 10_000;
     private static final int ROWS = WatchedFolder.ROWS * WatchedFolder.RECORDS;
+    private static final String REFUSED = "plumbline_decoder_refusals_total{site=\"%s\"}".formatted(SITE);
     private static final String ADAPTED = "plumbline_adaptation_rows_total{site=\"%s\"}".formatted(SITE);
 
     @TempDir
@@ -56,14 +62,21 @@ class ProposeApproveIT {
             broker = server.bootstrapServers();
             client = new BrokerClient(broker);
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
-            MonitorConfig config = WatchedFolder.createAdapting(folder, broker, "mode: propose");
+            WatchedFolder.createAdapting(folder, broker, "mode: propose");
+            SigningKeys keys = SigningKeys.create(folder, "signing");
+            Path file = Files.writeString(
+                    folder.resolve(WatchedFolder.FILE),
+                    "signing: {key: signing.pem, trusted: signing.pub}\n",
+                    StandardOpenOption.APPEND);
+            MonitorConfig config = MonitorConfig.load(file);
             Decoder trained = Formats.read(folder.resolve("explainer")).decoder();
             List<PublishedDecoder> followed = new CopyOnWriteArrayList<>();
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL);
                     DecoderSubscriber subscriber = DecoderSubscriber.start(
                             client.properties(),
                             config.topics().decoders(),
-                            DecoderSubscription.of(Map.of(SITE, trained)),
+                            DecoderSubscription.of(Map.of(SITE, trained))
+                                    .signedBy(TrustedKeys.read(List.of(keys.publicKey()))),
                             followed::add)) {
                 Pages pages = new Pages(runtime.httpAddress());
                 send(WatchedFolder::quiet);
@@ -75,6 +88,12 @@ class ProposeApproveIT {
                 String listed = order(0, "list").out();
                 assertTrue(
                         listed.matches("(?s).*layer\\.a +0 +trained .*layer\\.a +1 +candidate +waits until.*"), listed);
+                // A decoder and a state that somebody else writes, with the right to.
+                String decoders = config.topics().decoders();
+                client.send(DecoderRecords.of(decoders, SITE, 1, trained.sha256(), trained));
+                client.send(DecoderRecords.swapState(decoders, SITE, "{\"version\":9,\"pinned\":true}"));
+                BrokerClient.awaitThat(() -> pages.value(REFUSED) == 2, () -> "refused " + pages.value(REFUSED));
+                assertEquals(List.of(), followed, "what nobody signed");
                 Path looked = folder.resolve("candidate");
                 Shell fetched = order(
                         0,

@@ -3,6 +3,7 @@ package io.plumbline.topology.emission;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.wire.DType;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,11 @@ public final class DecoderRecords {
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder) {
         return of(topic, site, version, parentSha256, decoder, DType.F32);
+    }
+
+    /** Returns the record of a state of a site. */
+    public static List<ProducerRecord<byte[], byte[]>> swapState(String topic, String site, String json) {
+        return List.of(new ProducerRecord<>(topic, 0, DecoderKey.ofSwaps(site), json.getBytes(StandardCharsets.UTF_8)));
     }
 
     /** Returns chunks, then the manifest. */

@@ -8,11 +8,13 @@ import io.plumbline.topology.cli.CheckedSite;
 import io.plumbline.topology.cli.Shell;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.emission.SigningKeys;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
@@ -287,6 +289,29 @@ class CheckCommandTest extends CheckedSite {
                 assertTrue(shell.err().contains(refused[1]), shell.err());
             }
         }
+    }
+
+    @Test
+    void aKeyThatCannotSignIsAProblemAndAMonitorNeedsNone() throws Exception {
+        check("rank: 2, threshold: 1.0", "--offline");
+        SigningKeys keys = SigningKeys.create(folder, "signing");
+        Path file = folder.resolve("plumbline.yaml");
+        Files.writeString(file, "\nsigning: {key: signing.pem, trusted: signing.pub}\n", StandardOpenOption.APPEND);
+        Shell fine = Shell.run("check", "--config", file, "--offline");
+        assertTrue(
+                fine.out()
+                        .matches("(?s).*decoders are taken that are signed by the key ([0-9a-f]{16})\n"
+                                + "decoders are signed by the key \\1\n.*"),
+                fine.out());
+        Files.delete(keys.key());
+        String missing = "signing.key = %s: the key cannot be read (NoSuchFileException)".formatted(keys.key());
+        for (Shell shell :
+                List.of(Shell.run("check", "--config", file, "--offline"), Shell.run("run", "--config", file))) {
+            assertEquals(2, shell.exitCode(), shell.err());
+            assertTrue(shell.err().contains(missing), shell.err());
+        }
+        Shell monitor = Shell.run("run", "--config", file, "--role", "monitor");
+        assertFalse(monitor.err().contains("signing.key"), monitor.err());
     }
 
     @Test
