@@ -3,19 +3,17 @@ package io.plumbline.topology.cli;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.judgement.Amounts;
+import io.plumbline.wire.PemKey;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
 import java.security.MessageDigest;
 import java.security.PublicKey;
 import java.security.Signature;
-import java.security.spec.X509EncodedKeySpec;
 import java.util.Base64;
 import java.util.HexFormat;
 import java.util.Map;
@@ -183,20 +181,16 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
             signature.initVerify(publicKey(pem));
             signature.update(Files.readAllBytes(folder.resolve(SUMS)));
             return signature.verify(Base64.getMimeDecoder().decode(Files.readAllBytes(signed)));
-        } catch (GeneralSecurityException | IllegalArgumentException refused) {
+        } catch (GeneralSecurityException noSignature) {
             return false;
         }
     }
 
-    private static PublicKey publicKey(Path pem) throws IOException {
-        String text = Files.readString(pem, StandardCharsets.US_ASCII)
-                .replaceAll("-----(BEGIN|END) PUBLIC KEY-----", "");
+    private static PublicKey publicKey(Path pem) {
         try {
-            byte[] bytes = Base64.getMimeDecoder().decode(text);
-            return KeyFactory.getInstance("Ed25519").generatePublic(new X509EncodedKeySpec(bytes));
-        } catch (GeneralSecurityException | IllegalArgumentException refused) {
-            throw new UsageException("--key = %s: expected an Ed25519 public key in PEM, as `openssl pkey -pubout`"
-                    .formatted(pem) + " writes it");
+            return PemKey.ofEveryone(pem);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--key = " + refused.getMessage());
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.emission;
 
+import io.plumbline.wire.PemKey;
 import java.nio.file.Path;
 import java.security.PublicKey;
 import java.util.Arrays;

@@ -112,6 +112,6 @@ class VerifyReleaseCommandTest {
         Files.writeString(key, "no key");
         Shell shell = verify("--key", key);
         assertEquals(2, shell.exitCode());
-        assertTrue(shell.err().contains("expected an Ed25519 public key in PEM"), shell.err());
+        assertTrue(shell.err().contains("expected an Ed25519 PUBLIC KEY in PEM"), shell.err());
     }
 }

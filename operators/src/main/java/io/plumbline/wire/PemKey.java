@@ -1,6 +1,5 @@
-package io.plumbline.topology.emission;
+package io.plumbline.wire;
 
-import io.plumbline.wire.TextFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +18,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads an Ed25519 key of a PEM file, as OpenSSL writes it, with nothing but the JDK. */
-final class PemKey {
+public final class PemKey {
 
     /** The size of the largest file: a key takes some 120 bytes, beside which a person may write notes. */
     private static final long LARGEST_FILE = 1 << 16;
@@ -36,7 +35,7 @@ final class PemKey {
      *
      * @throws IllegalArgumentException with the file, what it is and what was expected
      */
-    static PrivateKey ofOwner(Path file) {
+    public static PrivateKey ofOwner(Path file) {
         PrivateKey key = read(
                 file,
                 "PRIVATE KEY",
@@ -50,7 +49,7 @@ final class PemKey {
     }
 
     /** Returns the public key of a file; throws as {@link #ofOwner}. */
-    static PublicKey ofEveryone(Path file) {
+    public static PublicKey ofEveryone(Path file) {
         return read(
                 file,
                 "PUBLIC KEY",
