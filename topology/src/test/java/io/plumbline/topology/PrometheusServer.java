@@ -34,6 +34,17 @@ public final class PrometheusServer implements AutoCloseable {
      */
     public static PrometheusServer start(
             Path folder, @Nullable InetSocketAddress alertmanager, InetSocketAddress... targets) throws Exception {
+        return start(folder, alertmanager, List.of(), targets);
+    }
+
+    /** Starts one that asks for protocol buffers, and for text where it gets none. */
+    public static PrometheusServer startWithProtobuf(Path folder, InetSocketAddress... targets) throws Exception {
+        return start(folder, null, List.of("--enable-feature=native-histograms"), targets);
+    }
+
+    private static PrometheusServer start(
+            Path folder, @Nullable InetSocketAddress alertmanager, List<String> options, InetSocketAddress... targets)
+            throws Exception {
         Path own = Files.createDirectories(folder);
         Files.copy(DEPLOYED.resolve("plumbline-rules.yml"), own.resolve("plumbline-rules.yml"));
         List<String> addresses = new ArrayList<>();
@@ -51,14 +62,14 @@ public final class PrometheusServer implements AutoCloseable {
                         alertmanager == null ? "[]" : "[\"127.0.0.1:%d\"]".formatted(alertmanager.getPort()),
                         new ObjectMapper().writeValueAsString(addresses)));
         int port = EmbeddedBroker.freePort();
-        return new PrometheusServer(LoopbackProgram.start(
-                own,
-                port,
+        List<String> command = new ArrayList<>(List.of(
                 ExternalProgram.require("prometheus", "prometheus").toString(),
                 "--config.file=prometheus.yml",
                 "--storage.tsdb.path=data",
                 "--web.listen-address=127.0.0.1:" + port,
                 "--log.level=warn"));
+        command.addAll(options);
+        return new PrometheusServer(LoopbackProgram.start(own, port, command.toArray(String[]::new)));
     }
 
     /** One series of an answer: its labels, and its newest value. */

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -32,6 +33,9 @@ class LogLinesTest {
 
     /** Matches a line with pairs at its end, and no other line with a value but one of advice. */
     private static final Pattern IN_PAIRS = Pattern.compile(".*: (?:.* )?[a-z_]+=\\{}(?: [a-z_]+=\\{})*(?:\\\\n.*)?");
+
+    /** The fields of a line of JSON beside its pairs. */
+    private static final Set<String> FIELDS = Set.of("time", "level", "logger", "thread", "message", "advice", "error");
 
     private record Call(String place, String format) {}
 
@@ -83,5 +87,6 @@ class LogLinesTest {
                 .map((MatchResult found) -> found.group(1))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(used, listed);
+        assertTrue(Collections.disjoint(used, FIELDS), "keys that a line of JSON has for something else: " + used);
     }
 }

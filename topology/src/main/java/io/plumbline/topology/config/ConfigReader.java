@@ -62,11 +62,29 @@ final class ConfigReader {
         MonitorConfig config = reader.checked(root, source);
         ObjectNode kafka = root.effective().withObjectProperty("kafka");
         config.kafka().forEach((key, value) -> kafka.put(key, config.secrets().shown(key, value)));
+        OtlpSettings otlp = config.otlp();
+        if (otlp != null) {
+            ObjectNode metrics = root.effective().withObjectProperty("metrics");
+            ObjectNode headers = metrics.withObjectProperty("otlp").withObjectProperty("headers");
+            otlp.headers()
+                    .keySet()
+                    .forEach(name -> headers.put(name, config.secrets().shownHeader(name)));
+        }
         try {
             return YAML.writeValueAsString(root.effective());
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("the configuration cannot be written as YAML", e);
         }
+    }
+
+    /** Reads how the log is written, and nothing else of the file. */
+    static LogSettings log(String yaml, String source) {
+        ConfigReader reader = new ConfigReader(Path.of(""));
+        LogSettings log = log(reader.root(yaml, source).child("log"));
+        if (!reader.problems.isEmpty()) {
+            throw new ConfigException(source, reader.problems);
+        }
+        return log;
     }
 
     private ConfigNode root(String yaml, String source) {
@@ -114,6 +132,8 @@ final class ConfigReader {
         BeginFrom from = root.parsed("from", BeginFrom.EARLIEST, BeginFrom::parse);
         HttpSettings http = http(root.child("http"));
         Signing signing = signing(root.child("signing"));
+        LogSettings log = log(root.child("log"));
+        OtlpSettings otlp = OtlpReader.read(root.child("metrics"), secrets, folder, problems);
 
         ConfigNode sitesNode = root.child("sites");
         SiteReader sites = new SiteReader(this, window, minimumRows, sampleRows, encodedRows, problems);
@@ -183,6 +203,8 @@ final class ConfigReader {
                 from,
                 http,
                 signing,
+                log,
+                otlp,
                 limits,
                 settings,
                 models.settings(watchedOf),
@@ -214,6 +236,13 @@ final class ConfigReader {
         }
         node.refuseUnknownKeys();
         return new Signing(key == null ? null : path(node, "key", key), trusted);
+    }
+
+    private static LogSettings log(ConfigNode node) {
+        LogFormat format = node.choice("format", LogFormat.TEXT, LogFormat.class);
+        LogLevel level = node.has("level") ? node.choice("level", LogLevel.WARN, LogLevel.class) : null;
+        node.refuseUnknownKeys();
+        return new LogSettings(format, level);
     }
 
     private static int port(String text) {

@@ -21,6 +21,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -45,6 +46,8 @@ import org.slf4j.LoggerFactory;
  * @param from where a first start begins to read the activations
  * @param http where metrics, health checks and the page are served
  * @param signing whose signatures decoders carry
+ * @param log how the log is written
+ * @param otlp where metrics are pushed to; null: nowhere
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
  * @param models which sites are judged as one, by the name of the model
@@ -64,6 +67,8 @@ public record MonitorConfig(
         BeginFrom from,
         HttpSettings http,
         Signing signing,
+        LogSettings log,
+        @Nullable OtlpSettings otlp,
         Limits limits,
         Map<String, SiteSettings> sites,
         Map<String, ModelSettings> models,
@@ -103,6 +108,8 @@ public record MonitorConfig(
                 from,
                 http,
                 signing,
+                log,
+                otlp,
                 limits,
                 sites,
                 models,
@@ -122,7 +129,17 @@ public record MonitorConfig(
      * @throws IOException when it cannot be read
      */
     public static MonitorConfig load(Path file) throws IOException {
+        return load(file, log -> {});
+    }
+
+    /**
+     * Reads a file as {@link #load(Path)} does.
+     *
+     * @param logs hears how the log is to be written before its first line
+     */
+    public static MonitorConfig load(Path file, Consumer<LogSettings> logs) throws IOException {
         MonitorConfig config = parse(content(file), file.toString(), folder(file));
+        logs.accept(config.log);
         if (config.secrets.hasLiteral() && isReadableByAll(file)) {
             LOG.warn(
                     "the configuration holds a password and every user of this machine can read it: file={}\n"
@@ -130,6 +147,16 @@ public record MonitorConfig(
                     Printable.value(file));
         }
         return config;
+    }
+
+    /**
+     * Returns how the log is written by a file whose other keys are not looked at.
+     *
+     * @throws ConfigException listing every mistake in it
+     * @throws IOException when it cannot be read
+     */
+    public static LogSettings log(Path file) throws IOException {
+        return ConfigReader.log(content(file), file.toString());
     }
 
     /**

@@ -43,6 +43,9 @@ public final class Secrets {
     private static final Pattern SECRET_NAME = Pattern.compile(
             ".*(password|passwd|secret|jaas|credential|api[._-]?key|private[._-]?key|token$|token[._-]value).*");
     private static final Pattern QUOTED = Pattern.compile("(?:\"((?:[^\"\\\\]|\\\\.)*)\"|'((?:[^'\\\\]|\\\\.)*)')");
+    /** Stands before the name of a header; the value of each is a secret. */
+    private static final String HEADERS = "metrics.otlp.headers.";
+
     private static final int LARGEST_FILE = 1 << 20;
 
     /** The length of the shortest secret that is hidden: shorter ones would blot out ordinary words of a message. */
@@ -88,6 +91,21 @@ public final class Secrets {
         return secrets;
     }
 
+    /** Puts in what the values of HTTP headers refer to, as {@link #resolve} does. */
+    void resolveHeaders(
+            Map<String, String> headers,
+            Path folder,
+            UnaryOperator<@Nullable String> environment,
+            Collection<String> problems) {
+        headers.replaceAll((name, value) -> {
+            boolean refers = value.contains("${");
+            String resolved = refers ? resolve(HEADERS + name, value, folder, environment, Set.of(), problems) : value;
+            hasLiteral |= !refers;
+            values.add(resolved);
+            return resolved;
+        });
+    }
+
     private String resolve(
             String key,
             String value,
@@ -116,7 +134,8 @@ public final class Secrets {
                     problem = String.valueOf(refused.getMessage());
                 }
                 if (!problem.isEmpty()) {
-                    problems.add("kafka.\"%s\" refers to %s: %s".formatted(key, reference.group(), problem));
+                    String place = key.startsWith(HEADERS) ? key : "kafka.\"%s\"".formatted(key);
+                    problems.add("%s refers to %s: %s".formatted(place, reference.group(), problem));
                 }
                 if (!found.isEmpty()) {
                     values.add(found);
@@ -248,6 +267,11 @@ public final class Secrets {
             from.append(from.isEmpty() ? "" : ", ").append(matcher.group());
         }
         return "[hidden, from %s]".formatted(from);
+    }
+
+    /** Returns what may be printed for an HTTP header. */
+    String shownHeader(String name) {
+        return written.containsKey(HEADERS + name) ? shown(HEADERS + name, "") : HIDDEN;
     }
 
     /** Returns {@code text} with every secret in it blotted out, the longest first. */

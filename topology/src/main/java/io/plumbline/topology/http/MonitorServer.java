@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Serves {@code /metrics} (OpenMetrics or Prometheus text, as the client accepts), {@code /healthz} and {@code /readyz}
- * (200 {@code ok}, or 503 with a sentence).
+ * Serves {@code /metrics} (Prometheus text, OpenMetrics or protocol buffers, as the client accepts), {@code /healthz}
+ * and {@code /readyz} (200 {@code ok}, or 503 with a sentence).
  *
  * <p>With passwords, {@code /metrics} asks for one. The probes do not, since what asks them (an orchestrator, a load
  * balancer) seldom holds one; without a password they answer with the status and {@code ok} or {@code not ready}, and
@@ -180,12 +180,20 @@ public final class MonitorServer implements AutoCloseable {
 
     /** Writes a scrape to memory first: one that fails half-way must not look like one that ended. */
     private WebAnswer scrape(@Nullable String accept) throws IOException {
-        ExpositionFormatWriter writer = accept != null && accept.contains("application/openmetrics-text")
-                ? formats.getOpenMetricsTextFormatWriter()
-                : formats.getPrometheusTextFormatWriter();
+        ExpositionFormatWriter writer = writer(accept == null ? "" : accept);
         ByteArrayOutputStream body = new ByteArrayOutputStream(1 << 16);
         writer.write(body, metrics.scrape(), EscapingScheme.UNDERSCORE_ESCAPING);
         return new WebAnswer(200, writer.getContentType(), body.toByteArray());
+    }
+
+    /** Returns the first form of these that the client accepts: what asks for protocol buffers accepts text as well. */
+    private ExpositionFormatWriter writer(String accept) {
+        if (formats.getPrometheusProtobufWriter().accepts(accept)) {
+            return formats.getPrometheusProtobufWriter();
+        }
+        return accept.contains("application/openmetrics-text")
+                ? formats.getOpenMetricsTextFormatWriter()
+                : formats.getPrometheusTextFormatWriter();
     }
 
     /**

@@ -100,6 +100,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     private final MeterRegistry meters;
     private final Counters counters;
     private final Counter failures;
+    private final Counter failedPushes;
     private final PipelineMeters pipeline;
     private final AdaptationMeters adaptations;
     private final DecoderMeters decoders;
@@ -116,6 +117,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         counters = new Counters(meters);
         failures = counters.counter(
                 "plumbline.metrics.failures", "Observations lost because recording them failed; the stream went on");
+        failedPushes = counters.counter("plumbline.otlp.failures", "Pushes of metrics by OTLP that no receiver took");
         SiteCounters sites = new SiteCounters(counters, settings.maximumSites());
         StageTimers times = new StageTimers(meters);
         pipeline = new PipelineMeters(counters, sites, times, wallClock, settings.staleness());
@@ -284,6 +286,11 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     /** Counts a failure that happened in another part of this package. */
     public void failed() {
         failures.increment();
+    }
+
+    /** Counts a push of metrics that no receiver took. */
+    void pushFailed() {
+        failedPushes.increment();
     }
 
     @Override

@@ -12,6 +12,7 @@ import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
+import io.plumbline.topology.runtime.LogOutput;
 import io.plumbline.topology.runtime.PlumblineRuntime;
 import io.plumbline.topology.runtime.Role;
 import java.io.IOException;
@@ -66,7 +67,13 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        MonitorConfig monitor = MonitorConfig.load(config);
+        try (LogOutput log = new LogOutput()) {
+            return run(log);
+        }
+    }
+
+    private int run(LogOutput log) throws IOException, InterruptedException {
+        MonitorConfig monitor = MonitorConfig.load(config, log::begin);
         requireMemory(monitor);
         FutureTask<Map<String, WatchedSite>> sites = sites(monitor);
         // Beside what waits for the brokers.
@@ -87,6 +94,7 @@ final class RunCommand implements Callable<Integer> {
                                 runtime.httpAddress().getPort(),
                                 monitor.http().console() ? "/" : "/metrics"));
         spec.commandLine().getOut().flush();
+        log.follow(config);
         String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
         if (runtime.isBrokenByError()) {
             PrintWriter err = spec.commandLine().getErr();

@@ -17,6 +17,7 @@ import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.OtlpSettings;
 import io.plumbline.topology.console.Console;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSigner;
@@ -27,6 +28,7 @@ import io.plumbline.topology.http.WebPages;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.topology.metrics.Metrics;
+import io.plumbline.topology.metrics.OtlpPush;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.progress.LateProbe;
 import io.plumbline.topology.progress.Probe;
@@ -37,7 +39,9 @@ import io.plumbline.topology.progress.StreamsProbes;
 import io.plumbline.topology.windows.WindowWorkers;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributeView;
@@ -214,6 +218,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
         Console console = own(Console.of(config, ready));
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
+        pushMetrics(config, server.address(), metrics);
         metrics.expectOutputs(OutputGuard.topics());
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
         metrics.lostChangelogs(prepared.lostChangelogs());
@@ -367,6 +372,23 @@ public final class PlumblineRuntime implements AutoCloseable {
         String group = properties.getProperty(StreamsConfig.APPLICATION_ID_CONFIG);
         own(ProgressWatch.start(config.subscriberProperties(), group, standstills));
         return standstills.moving();
+    }
+
+    /** Pushes what /metrics shows, where somebody asks for that, under the name by which this process can be asked. */
+    private void pushMetrics(MonitorConfig config, InetSocketAddress served, Metrics metrics) {
+        OtlpSettings otlp = config.otlp();
+        if (otlp != null) {
+            String instance = "%s:%d".formatted(hostName(), served.getPort());
+            own(OtlpPush.start(otlp, config.applicationId(), instance, metrics));
+        }
+    }
+
+    private static String hostName() {
+        try {
+            return InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException nameless) {
+            return InetAddress.getLoopbackAddress().getHostName();
+        }
     }
 
     /** Listens first of all, so that a port in use is found before anything runs. */

@@ -28,6 +28,7 @@ class ConfigurationReferenceTest {
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `([a-z_]+)` \\|([^|]*)\\|");
     private static final String MINIMAL = """
             kafka: {bootstrap.servers: 'localhost:9092'}
+            metrics: {otlp: {endpoint: 'http://localhost:4318/v1/metrics'}}
             models: {m: {sites: [layer]}}
             sites:
               a: {explainer: e, baseline: b, rank: 2}
@@ -44,6 +45,9 @@ class ConfigurationReferenceTest {
             Map.entry("state", "state: {unknown: 1}"),
             Map.entry("http", "http: {unknown: 1}"),
             Map.entry("signing", "signing: {unknown: 1}"),
+            Map.entry("log", "log: {unknown: 1}"),
+            Map.entry("metrics", "metrics: {unknown: 1}"),
+            Map.entry("metrics.otlp", "metrics: {otlp: {unknown: 1}}"),
             Map.entry("limits", "limits: {unknown: 1}"),
             Map.entry("A model", "models: {m: {unknown: 1}}"),
             Map.entry("A site", "sites: {a: {unknown: 1}}"),
@@ -80,6 +84,7 @@ class ConfigurationReferenceTest {
                     switch (section.getKey()) {
                         case "The file" -> effective;
                         case "A model" -> effective.get("models").get("m");
+                        case "metrics.otlp" -> effective.get("metrics").get("otlp");
                         case "A site" -> site;
                         case "A site's features" -> site.get("features");
                         case "A site's watch" -> site.get("watch");

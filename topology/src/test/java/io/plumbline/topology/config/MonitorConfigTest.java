@@ -32,6 +32,7 @@ import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.wire.DType;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -166,6 +167,8 @@ class MonitorConfigTest {
                 window: {size: 10m, advance: 1m, grace: 500ms, idle_close: off, max_hold: off, minimum_rows: 1000}
                 sample: {rows: 256}
                 state: {store: rocksdb, directory: /var/lib/plumbline}
+                log: {format: json, level: debug}
+                metrics: {otlp: {endpoint: 'https://a.example/x', interval: 5s, headers: {Authorization: Bearer a}}}
                 http: {bind: 0.0.0.0, port: 0, probe_port: 9465, hosts: [a.example], web_config: web.yaml}
                 limits: {sites: 5, width: 512, rows_per_record: 100, requests_per_window: 9, ahead: 2s}
                 sites:
@@ -208,6 +211,11 @@ class MonitorConfigTest {
         assertEquals(
                 new HttpSettings("0.0.0.0", 0, 9465, List.of("a.example"), Path.of("/conf/web.yaml"), true),
                 config.http());
+        assertEquals(new LogSettings(LogFormat.JSON, LogLevel.DEBUG), config.log());
+        assertEquals(
+                new OtlpSettings(
+                        URI.create("https://a.example/x"), Duration.ofSeconds(5), Map.of("Authorization", "Bearer a")),
+                config.otlp());
         assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2), null), config.limits());
 
         SiteSettings site = site(config, "a.b");
@@ -272,6 +280,15 @@ class MonitorConfigTest {
                 "topics: {decoder: x}                   | topics.decoder is not a known key: did you mean decoders?",
                 "topics: {moments: decoders}            | expected a topic of its own",
                 "topics: {moments: 'a b'}               | topics.moments = a b: expected a topic name",
+                "log: {format: xml}                     | log.format = xml: expected text or json",
+                "log: {level: loud}                     | log.level = loud: expected error or warn or info or debug",
+                "metrics: {otlp: {interval: 5s}}        | metrics.otlp.endpoint is missing: expected the URL",
+                "metrics: {otlp: {endpoint: 'a:1'}}     | metrics.otlp.endpoint is no URL of a receiver: expected one",
+                "metrics: {otlp: {endpoint: 'a b'}}     | metrics.otlp.endpoint is no URL of a receiver: expected one",
+                "metrics: {otlp: {endpoint: 'http://u:p@a'}} | metrics.otlp.endpoint holds a login",
+                "metrics: {otlp: {endpoint: 'http://a', interval: 1ms}} | metrics.otlp.interval = 1ms: expected",
+                "metrics: {otlp: {endpoint: 'http://a', headers: {Host: x}}} | otlp.headers.Host is no header",
+                "metrics: {otlp: {endpoint: 'http://a', headers: {A: '${env:}'}}} | otlp.headers.A refers to ${env:}",
                 "state: {store: disk}                   | state.store = disk: expected memory or rocksdb",
                 "limits: {width: 0}                    | limits.width = 0: expected a whole number of at least 1",
                 "limits: {ahead: 0s}                   | limits.ahead = 0: expected more than 0",

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.kafka.common.config.SaslConfigs;
 import org.apache.kafka.common.config.types.Password;
 import org.apache.kafka.common.security.JaasContext;
@@ -24,6 +25,12 @@ import org.junit.jupiter.api.io.TempDir;
 class SecretsTest {
 
     private static final String MARKER = "swordfish-4711";
+
+    private static final String OTLP = """
+            metrics:
+              otlp:
+                endpoint: http://127.0.0.1:4318/v1/metrics
+            """;
 
     @TempDir
     private Path folder;
@@ -152,7 +159,7 @@ class SecretsTest {
 
     @Test
     void thePrintedConfigurationReadsAsTheSameConfiguration() {
-        for (String yaml : List.of(MonitorConfig.defaultFile(), yaml("client.id: x"))) {
+        for (String yaml : List.of(MonitorConfig.defaultFile(), yaml("client.id: x"), yaml("client.id: x") + OTLP)) {
             MonitorConfig config = MonitorConfig.parse(yaml, "test", folder);
             String printed = ConfigReader.effective(yaml, "test", folder);
             assertEquals(config, MonitorConfig.parse(printed, "printed", folder), printed);
@@ -191,6 +198,32 @@ class SecretsTest {
             assertFalse(message.contains(MARKER), message);
         }
         assertTrue(messages.get(0).contains("[hidden, from ${file:protocol}]"), messages.get(0));
+    }
+
+    @Test
+    void headersOfPushesAreReadAndNotShown() throws IOException {
+        Files.writeString(folder.resolve("token"), MARKER + "\n");
+        String headers = "    headers: {A: 'Bearer ${file:token}', B: %s}%n".formatted(MARKER);
+        String yaml = yaml("client.id: x") + OTLP + headers;
+        MonitorConfig config = MonitorConfig.parse(yaml, "test", folder);
+        assertEquals(
+                Map.of("A", "Bearer " + MARKER, "B", MARKER),
+                Objects.requireNonNull(config.otlp()).headers());
+        assertTrue(config.secrets().hasLiteral());
+        assertFalse(config.otlp().toString().contains(MARKER));
+        String printed = ConfigReader.effective(yaml, "test", folder);
+        assertFalse(printed.contains(MARKER), printed);
+        assertTrue(printed.contains("A: \"[hidden, from ${file:token}]\""), printed);
+        for (String broken : List.of(
+                "headers: %s%n", "headers: {A: [%s]}%n", "headers: {A: \"%s\\r\"}%n", "endpoint: http://a:%s@b%n")) {
+            String message = assertThrows(
+                            ConfigException.class,
+                            () -> MonitorConfig.parse(
+                                    yaml("client.id: x") + OTLP + "    " + broken.formatted(MARKER), "test", folder),
+                            broken)
+                    .getMessage();
+            assertFalse(message.contains(MARKER), message);
+        }
     }
 
     private Map<String, String> resolved(Map<String, String> written) {

@@ -1,0 +1,121 @@
+package io.plumbline.topology.runtime;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.LoggerContext;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.OutputStreamAppender;
+import io.plumbline.topology.config.LogFormat;
+import io.plumbline.topology.config.LogLevel;
+import io.plumbline.topology.config.LogSettings;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.wire.Printable;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The log of this process, as a configuration asks for it; {@code logback.xml} says what it is until then.
+ *
+ * <p>The level follows the file while the process runs. Whoever may write the configuration may do so, and nobody else:
+ * the HTTP server changes nothing.
+ */
+public final class LogOutput implements AutoCloseable {
+
+    private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(LogOutput.class);
+
+    /** The appender's name in {@code logback.xml}; one of another file is its author's. */
+    private static final String APPENDER = "STDERR";
+
+    private static final long LOOK_SECONDS = 5;
+
+    private final LoggerContext context;
+    private final Logger root;
+
+    /** The loggers that have a level of their own, and the level they began with. */
+    private final Map<Logger, Level> first = new HashMap<>();
+
+    private final ScheduledExecutorService looking = Executors.newSingleThreadScheduledExecutor(task -> {
+        Thread thread = new Thread(task, "log-level");
+        thread.setDaemon(true);
+        return thread;
+    });
+
+    private @Nullable FileTime seen;
+
+    public LogOutput() {
+        this((LoggerContext) LoggerFactory.getILoggerFactory());
+    }
+
+    LogOutput(LoggerContext context) {
+        this.context = context;
+        root = context.getLogger(Logger.ROOT_LOGGER_NAME);
+        context.getLoggerList().stream()
+                .filter(logger -> logger.getLevel() != null)
+                .forEach(logger -> first.put(logger, logger.getLevel()));
+    }
+
+    /** Gives the lines from here on the form and the level that the configuration names. */
+    public void begin(LogSettings settings) {
+        if (settings.format() == LogFormat.JSON
+                && root.getAppender(APPENDER) instanceof OutputStreamAppender<ILoggingEvent> appender) {
+            JsonLines lines = new JsonLines();
+            lines.setContext(context);
+            lines.start();
+            appender.setEncoder(lines);
+        }
+        show(settings.level());
+    }
+
+    /** Sets the level anew, from here on, whenever the file names another. */
+    public void follow(Path file) {
+        ScheduledFuture<?> unused =
+                looking.scheduleWithFixedDelay(() -> look(file), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
+    }
+
+    void look(Path file) {
+        try {
+            FileTime changed = Files.exists(file) ? Files.getLastModifiedTime(file) : null;
+            if (Objects.equals(changed, seen)) {
+                return;
+            }
+            seen = changed;
+            Level before = root.getLevel();
+            show(MonitorConfig.log(file).level());
+            if (!root.getLevel().equals(before)) {
+                LOG.warn("the log has another level: setting={} value={}", "log.level", root.getLevel());
+            }
+        } catch (IOException | RuntimeException e) {
+            LOG.warn(
+                    "the configuration changed and cannot be read, the log keeps its level: file={} reason={}",
+                    Printable.value(file),
+                    Printable.value(e.getMessage()));
+        }
+    }
+
+    /** Loggers that are quieter than others at the usual level are as loud as others at a louder one. */
+    private void show(@Nullable LogLevel level) {
+        first.forEach((logger, began) -> {
+            if (level == null || (level == LogLevel.WARN && !logger.equals(root))) {
+                logger.setLevel(began);
+            } else {
+                logger.setLevel(Level.toLevel(level.name()));
+            }
+        });
+    }
+
+    @Override
+    public void close() {
+        looking.shutdownNow();
+    }
+}

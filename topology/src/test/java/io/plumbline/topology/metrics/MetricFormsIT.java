@@ -1,0 +1,159 @@
+package io.plumbline.topology.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.PrometheusServer;
+import io.plumbline.topology.config.HttpSettings;
+import io.plumbline.topology.config.OtlpSettings;
+import io.plumbline.topology.http.MonitorServer;
+import io.plumbline.topology.http.WebConfig;
+import io.plumbline.topology.http.WebPages;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.apache.kafka.streams.KafkaStreams;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Reads one state in every form in which it is exported, protocol buffers through a real Prometheus. */
+class MetricFormsIT {
+
+    private static final String OPEN_METRICS = "application/openmetrics-text;version=1.0.0";
+    private static final String PROTOBUF =
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited";
+
+    /** The labels that a scrape adds. */
+    private static final Set<String> OF_SCRAPE = Set.of("instance", "job", "cluster", "namespace");
+
+    @TempDir
+    private static Path folder;
+
+    private static final HttpClient client = HttpClient.newHttpClient();
+    private static final Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256));
+    private static KafkaStreams streams;
+    private static MonitorServer server;
+
+    @BeforeAll
+    static void letEverythingHappenOnce() throws Exception {
+        ExportedMetrics.exercise(metrics);
+        streams = ExportedMetrics.idleStreams("forms");
+        metrics.observe(streams);
+        server = MonitorServer.start(
+                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true),
+                WebConfig.NONE,
+                metrics,
+                Optional::empty,
+                Optional::empty,
+                WebPages.NONE);
+    }
+
+    @AfterAll
+    static void close() {
+        server.close();
+        streams.close(Duration.ofSeconds(5));
+        metrics.close();
+    }
+
+    @Test
+    void everyFormHasTheNamesLabelsAndValuesOfTheText() throws Exception {
+        Map<SeriesName, Double> text = text("");
+        assertTrue(ours(text).size() > 300, "series: " + ours(text).size());
+        assertTrue(names(text).contains("plumbline_stage_seconds_bucket"), names(text)::toString);
+        assertSame(text, text(OPEN_METRICS));
+        assertSame(text, pushed());
+        assertSame(text, scraped());
+    }
+
+    /** Values of the process itself, such as its memory, are others at each reading. */
+    private static void assertSame(Map<SeriesName, Double> expected, Map<SeriesName, Double> read) {
+        assertEquals(names(expected), names(read));
+        assertEquals(lines(ours(expected)), lines(ours(read)));
+    }
+
+    private static String lines(Map<SeriesName, Double> series) {
+        return series.entrySet().stream().map(String::valueOf).collect(Collectors.joining("\n"));
+    }
+
+    private static Map<SeriesName, Double> ours(Map<SeriesName, Double> series) {
+        Map<SeriesName, Double> ours = new TreeMap<>(series);
+        ours.keySet().removeIf(name -> !name.metric().startsWith("plumbline_"));
+        return ours;
+    }
+
+    /** Returns all names but those of collections of the heap, which are there when one has happened. */
+    private static Set<String> names(Map<SeriesName, Double> series) {
+        return series.keySet().stream()
+                .map(SeriesName::metric)
+                .filter(name -> !name.startsWith("jvm_gc_"))
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    private static Map<SeriesName, Double> text(String accept) throws Exception {
+        HttpResponse<String> answer = get(accept);
+        assertTrue(answer.headers().firstValue("Content-Type").orElse("").startsWith(accept.split(";", -1)[0]));
+        return SeriesName.read(answer.body());
+    }
+
+    private static HttpResponse<String> get(String accept) throws Exception {
+        URI uri = URI.create(
+                "http://127.0.0.1:%d/metrics".formatted(server.address().getPort()));
+        HttpRequest.Builder request = HttpRequest.newBuilder(uri);
+        if (!accept.isEmpty()) {
+            request.setHeader("Accept", accept);
+        }
+        return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
+    }
+
+    private static Map<SeriesName, Double> pushed() throws Exception {
+        try (OtlpReceiver receiver = OtlpReceiver.start();
+                OtlpPush push = OtlpPush.start(
+                        new OtlpSettings(receiver.endpoint(), Duration.ofMillis(100), Map.of()), "a", "b", metrics)) {
+            BrokerClient.awaitThat(() -> !receiver.pushes().isEmpty(), () -> "no push: " + push);
+            return OtlpReceiver.series(receiver.pushes().get(0).data());
+        }
+    }
+
+    private static Map<SeriesName, Double> scraped() throws Exception {
+        HttpResponse<String> answer = get(PROTOBUF);
+        assertTrue(
+                answer.headers().firstValue("Content-Type").orElse("").startsWith("application/vnd.google.protobuf"));
+        try (PrometheusServer prometheus = PrometheusServer.startWithProtobuf(folder, server.address())) {
+            BrokerClient.awaitThat(() -> !series(prometheus).isEmpty(), () -> "nothing was scraped");
+            return series(prometheus);
+        }
+    }
+
+    private static Map<SeriesName, Double> series(PrometheusServer prometheus) {
+        Map<SeriesName, Double> series = new TreeMap<>();
+        try {
+            String all = "{job=\"plumbline\",__name__=~\"(plumbline|kafka|jvm|process|system)_.+\"}";
+            for (PrometheusServer.Series one : prometheus.query(all)) {
+                Map<String, String> labels = new TreeMap<>(one.labels());
+                labels.keySet().removeAll(OF_SCRAPE);
+                SeriesName name = new SeriesName(String.valueOf(labels.remove("__name__")), Map.of());
+                for (Map.Entry<String, String> label : labels.entrySet()) {
+                    name = name.with(label.getKey(), label.getValue());
+                }
+                series.put(name, one.value());
+            }
+            return series;
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+package io.plumbline.topology.metrics;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.config.OtlpSettings;
+import io.prometheus.metrics.model.snapshots.CounterSnapshot;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.Metric;
+import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.ResourceMetrics;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+/** Holds a push to what it sends, and to what it does when nobody takes it. */
+class OtlpPushTest {
+
+    private static final Duration OFTEN = Duration.ofMillis(50);
+    private static final SeriesName FAILURES = new SeriesName("plumbline_otlp_failures_total", Map.of());
+
+    private final Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256));
+    private final Logger logger = (Logger) LoggerFactory.getLogger(OtlpPush.class);
+    private final ListAppender<ILoggingEvent> lines = new ListAppender<>();
+
+    @BeforeEach
+    void listen() {
+        lines.start();
+        logger.addAppender(lines);
+        logger.setLevel(Level.INFO);
+    }
+
+    @AfterEach
+    void close() {
+        logger.detachAppender(lines);
+        logger.setLevel(null);
+        metrics.close();
+    }
+
+    @Test
+    void aPushNamesTheProcessAndCarriesTheHeaders() throws Exception {
+        try (OtlpReceiver receiver = OtlpReceiver.start();
+                OtlpPush push = push(receiver.endpoint())) {
+            BrokerClient.awaitThat(() -> !receiver.pushes().isEmpty(), () -> "no push: " + push);
+            OtlpReceiver.Push first = receiver.pushes().get(0);
+            assertEquals("Bearer x", first.headers().getFirst("Authorization"));
+            assertEquals("application/x-protobuf", first.headers().getFirst("Content-Type"));
+            ResourceMetrics resource = first.data().getResourceMetrics(0);
+            Map<String, String> attributes = new TreeMap<>();
+            resource.getResource()
+                    .getAttributesList()
+                    .forEach(each ->
+                            attributes.put(each.getKey(), each.getValue().getStringValue()));
+            assertEquals("lab", attributes.get("service.name"));
+            assertEquals("host:1", attributes.get("service.instance.id"));
+            Metric failures = resource.getScopeMetrics(0).getMetricsList().stream()
+                    .filter(metric -> metric.getName().equals(FAILURES.metric()))
+                    .findFirst()
+                    .orElseThrow();
+            assertTrue(failures.getSum().getIsMonotonic());
+            assertEquals("", failures.getUnit());
+            long start = failures.getSum().getDataPoints(0).getStartTimeUnixNano();
+            long now = failures.getSum().getDataPoints(0).getTimeUnixNano();
+            assertTrue(0 < start && start < now, start + " to " + now);
+            assertEquals(0.0, OtlpReceiver.series(first.data()).get(FAILURES));
+        }
+    }
+
+    @Test
+    void pushesThatARefusingReceiverDoesNotTakeAreCountedAndOneIsALine() throws Exception {
+        try (OtlpReceiver receiver = OtlpReceiver.start()) {
+            receiver.answerWith(503);
+            try (OtlpPush push = push(receiver.endpoint())) {
+                BrokerClient.awaitThat(() -> failures() >= 3, () -> "no failures: " + push);
+                assertEquals(1, lines.list.size(), lines.list::toString);
+                assertTrue(lines.list.get(0).getFormattedMessage().contains("HTTP 503"));
+                receiver.answerWith(200);
+                BrokerClient.awaitThat(() -> receiver.pushes().size() > 1, () -> "no push: " + push);
+                assertEquals(
+                        List.of(Level.WARN, Level.INFO),
+                        lines.list.stream().map(ILoggingEvent::getLevel).toList());
+                OtlpReceiver.Push last = receiver.pushes().get(1);
+                assertEquals(failures(), OtlpReceiver.series(last.data()).get(FAILURES));
+            }
+        }
+    }
+
+    @Test
+    void aReceiverThatNeverAnswersHoldsAPushForAWhileAndTheNextIsTried() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                OtlpPush push = push(Duration.ofMillis(200), URI.create("http://127.0.0.1:" + silent.getLocalPort()))) {
+            BrokerClient.awaitThat(() -> failures() >= 2, () -> "no failures: " + push);
+            assertTrue(lines.list.get(0).getFormattedMessage().contains("no answer within 200 ms"));
+        }
+    }
+
+    @Test
+    void aReceiverThatIsNotThereIsALineWithTheReason() throws Exception {
+        int free;
+        try (ServerSocket closed = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            free = closed.getLocalPort();
+        }
+        try (OtlpPush push = push(URI.create("http://127.0.0.1:" + free + "/?key=secret"))) {
+            BrokerClient.awaitThat(() -> failures() >= 2, () -> "no failures: " + push);
+            String line = lines.list.get(0).getFormattedMessage();
+            assertTrue(line.contains("address=127.0.0.1:%d reason=".formatted(free)), line);
+            assertTrue(line.contains("ConnectException") && !line.contains("secret"), line);
+        }
+    }
+
+    private OtlpPush push(URI endpoint) {
+        return push(Duration.ofSeconds(10), endpoint);
+    }
+
+    private OtlpPush push(Duration longest, URI endpoint) {
+        OtlpSettings settings = new OtlpSettings(endpoint, OFTEN, Map.of("Authorization", "Bearer x"));
+        return OtlpPush.start(longest, settings, "lab", "host:1", metrics);
+    }
+
+    private double failures() {
+        return metrics.scrape().stream()
+                .filter(snapshot -> snapshot.getMetadata().getPrometheusName().equals("plumbline_otlp_failures"))
+                .map(snapshot -> (CounterSnapshot) snapshot)
+                .mapToDouble(snapshot -> snapshot.getDataPoints().get(0).getValue())
+                .sum();
+    }
+}
