@@ -128,8 +128,7 @@ class ChartTest {
                 StreamsSettings.monitor(config).get("application.id"),
                 trigger.path("consumerGroup").asText());
         assertEquals(config.topics().activations(), trigger.path("topic").asText());
-        JsonNode service = Chart.one(all, "Ingress", "watch")
-                .at("/spec/rules/0/http/paths/0/backend/service");
+        JsonNode service = Chart.one(all, "Ingress", "watch").at("/spec/rules/0/http/paths/0/backend/service");
         assertEquals(
                 service.at("/port/name").asText(),
                 Chart.one(all, "Service", service.path("name").asText())
@@ -137,8 +136,7 @@ class ChartTest {
                         .asText());
         for (String role : List.of("monitor", "adapter")) {
             JsonNode labels = Chart.one(all, "Service", "watch-" + role).at("/metadata/labels");
-            JsonNode wanted =
-                    Chart.one(all, "ServiceMonitor", "watch").at("/spec/selector/matchLabels");
+            JsonNode wanted = Chart.one(all, "ServiceMonitor", "watch").at("/spec/selector/matchLabels");
             assertEquals(wanted, only(labels, wanted), role);
         }
         assertEquals(

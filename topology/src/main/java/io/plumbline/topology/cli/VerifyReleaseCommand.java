@@ -41,11 +41,7 @@ import picocli.CommandLine.Spec;
                     + " place as the files. Exit code 1 where something differs.",
             ""
         },
-        footer = {
-            "",
-            "Example:",
-            "  plumbline verify-release plumbline-0.1.0/ --key release-key.pem"
-        })
+        footer = {"", "Example:", "  plumbline verify-release plumbline-0.1.0/ --key release-key.pem"})
 public final class VerifyReleaseCommand implements Callable<Integer> {
 
     private static final String SUMS = "SHA256SUMS";
@@ -78,8 +74,8 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
         if (withoutStatement.remove(PROVENANCE) == null) {
             wrong += wrong(PROVENANCE, "is not in " + SUMS);
         } else if (found.containsKey(PROVENANCE)) {
-            JsonNode statement = new ObjectMapper()
-                    .readTree(folder.resolve(PROVENANCE).toFile());
+            JsonNode statement =
+                    new ObjectMapper().readTree(folder.resolve(PROVENANCE).toFile());
             wrong += differences(
                     "is not in " + PROVENANCE, "is in it and not in " + SUMS, subjects(statement), withoutStatement);
             JsonNode source = statement.at("/predicate/buildDefinition/resolvedDependencies/0");

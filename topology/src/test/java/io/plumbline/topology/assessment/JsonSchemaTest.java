@@ -35,6 +35,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -77,14 +78,16 @@ class JsonSchemaTest {
     }
 
     private static List<String> errors(String schema, JsonNode report) {
-        return SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12).getSchema(schema).validate(report)
+        return SchemaRegistry.withDefaultDialect(SpecificationVersion.DRAFT_2020_12)
+                .getSchema(schema)
+                .validate(report)
                 .stream()
                 .map(Object::toString)
                 .toList();
     }
 
-    private static TreeSet<String> names(JsonNode object) {
-        TreeSet<String> names = new TreeSet<>();
+    private static Set<String> names(JsonNode object) {
+        Set<String> names = new TreeSet<>();
         object.fieldNames().forEachRemaining(names::add);
         return names;
     }
@@ -121,8 +124,7 @@ class JsonSchemaTest {
             } else if (component.getType() == Sections.class) {
                 for (SectionKind<?> kind : Sections.ALL) {
                     properties.set(
-                            kind.key(),
-                            orNull(of(kind.valueType(), null)).put("description", kind.help()));
+                            kind.key(), orNull(of(kind.valueType(), null)).put("description", kind.help()));
                 }
             } else if (component.getType() == GapAssessment.class) {
                 addStatistics(properties);
