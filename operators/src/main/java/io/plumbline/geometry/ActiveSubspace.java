@@ -196,6 +196,14 @@ public final class ActiveSubspace {
     }
 
     /**
+     * Returns what {@link #eigengap} is at least: the proven bounds of both eigenvalues apart. 0 where they overlap;
+     * after a full decomposition the eigengap itself.
+     */
+    double provenEigengap() {
+        return rank() == dimension() ? 0.0 : Math.max(0.0, atLeast[rank() - 1] - atMost[rank()]);
+    }
+
+    /**
      * Returns whether the moment determines this subspace: false where eigenvalues r and r + 1 are equal to rounding,
      * and any basis would have done as well.
      */

@@ -56,7 +56,10 @@ public record DavisKahanBounds(
         if (!baseline.isIdentified()) {
             return new DavisKahanBounds(null, false, null, bothSpectra, waterFilling);
         }
-        double eigengap = baseline.eigengap().orElseThrow();
+        double eigengap = baseline.provenEigengap();
+        if (eigengap == 0.0) {
+            return new DavisKahanBounds(null, false, null, bothSpectra, waterFilling);
+        }
         return new DavisKahanBounds(
                 GapBound.of(Math.sqrt(2.0) * norm / eigengap, largest),
                 isCertified(baseline, window, norm, CERTIFIED_SHARE * eigengap),

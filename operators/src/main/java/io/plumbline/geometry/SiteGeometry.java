@@ -298,13 +298,18 @@ public final class SiteGeometry {
                         () -> lostByExplainer.explainerDependent() / trace)
                 .put(RESIDUAL_ENERGY, unless(baselineReason, noEnergy), () -> lostByBaseline.total() / trace)
                 .put(WHITENED_MEAN_SHIFT, null, () -> whitenedMeanShift(window.mean()))
-                .put(SUBSPACE_SINE_BOUND, noWindow, active::sineBound)
+                .put(SUBSPACE_SINE_BOUND, noWindow, () -> active.sineBound() + knownSineBound())
                 .build(
                         window.rows(),
                         dimension(),
                         rank,
                         unless(noBaselineGap, noEigengap) == null ? bounds.certified() : null,
                         noGap == null ? anglesOf(fromReference) : null);
+    }
+
+    /** Returns how far the baseline's subspace may be off; a gap to one that is not determined is not told. */
+    private double knownSineBound() {
+        return Double.isFinite(baseline.sineBound()) ? baseline.sineBound() : 0.0;
     }
 
     private static double eigengap(ActiveSubspace subspace) {
