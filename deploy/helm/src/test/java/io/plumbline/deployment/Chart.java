@@ -16,6 +16,7 @@ import io.fabric8.kubernetes.api.model.Service;
 import io.fabric8.kubernetes.api.model.ServiceAccount;
 import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
+import io.fabric8.kubernetes.api.model.autoscaling.v2.HorizontalPodAutoscalerBehavior;
 import io.fabric8.kubernetes.api.model.networking.v1.Ingress;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
@@ -66,8 +67,12 @@ record Chart(Path folder) {
                 Named scaleTargetRef,
                 int minReplicaCount,
                 int maxReplicaCount,
-                int cooldownPeriod,
+                Advanced advanced,
                 List<Trigger> triggers) {}
+
+        record Advanced(Autoscaler horizontalPodAutoscalerConfig) {}
+
+        record Autoscaler(HorizontalPodAutoscalerBehavior behavior) {}
 
         record Named(String kind, String name) {}
 

@@ -128,6 +128,12 @@ class ChartTest {
                 StreamsSettings.monitor(config).get("application.id"),
                 trigger.path("consumerGroup").asText());
         assertEquals(config.topics().activations(), trigger.path("topic").asText());
+        assertTrue(
+                Chart.one(all, "StatefulSet", "watch-monitor")
+                        .at("/spec/replicas")
+                        .isMissingNode(),
+                "an upgrade would set the number back");
+        Chart.one(render(LEAST + "autoscaling: {enabled: true}\n"), "PodDisruptionBudget", "watch-monitor");
         JsonNode service = Chart.one(all, "Ingress", "watch").at("/spec/rules/0/http/paths/0/backend/service");
         assertEquals(
                 service.at("/port/name").asText(),
