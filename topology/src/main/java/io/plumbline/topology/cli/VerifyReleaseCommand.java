@@ -1,13 +1,17 @@
 package io.plumbline.topology.cli;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.wire.PemKey;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.security.DigestInputStream;
 import java.security.GeneralSecurityException;
@@ -70,19 +74,15 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
         Map<String, String> told = told();
         Map<String, String> found = found();
         int wrong = differences("is not in " + SUMS, "is missing", told, found);
+        JsonNode source = MissingNode.getInstance();
         Map<String, String> withoutStatement = new TreeMap<>(told);
         if (withoutStatement.remove(PROVENANCE) == null) {
             wrong += wrong(PROVENANCE, "is not in " + SUMS);
         } else if (found.containsKey(PROVENANCE)) {
-            JsonNode statement =
-                    new ObjectMapper().readTree(folder.resolve(PROVENANCE).toFile());
+            JsonNode statement = statement();
             wrong += differences(
                     "is not in " + PROVENANCE, "is in it and not in " + SUMS, subjects(statement), withoutStatement);
-            JsonNode source = statement.at("/predicate/buildDefinition/resolvedDependencies/0");
-            print("made from %s, commit %s"
-                    .formatted(
-                            source.at("/uri").asText("?"),
-                            source.at("/digest/gitCommit").asText("?")));
+            source = statement.at("/predicate/buildDefinition/resolvedDependencies/0");
         }
         if (key == null) {
             print("the signature was not checked: name the key with --key");
@@ -91,9 +91,14 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
         } else {
             wrong += wrong(SIGNATURE, "is missing, or of another key or list than " + key);
         }
+        // Last, and only of what was checked: an altered release could say anything here.
         print(
                 wrong == 0
-                        ? "%s as they were made".formatted(Amounts.count(told.size(), "file"))
+                        ? "%s as they were made, from %s, commit %s"
+                                .formatted(
+                                        Amounts.count(told.size(), "file"),
+                                        source.at("/uri").asText("?"),
+                                        source.at("/digest/gitCommit").asText("?"))
                         : Amounts.count(wrong, "difference"));
         return wrong == 0 ? ExitCodes.FINE : ExitCodes.DRIFT_FOUND;
     }
@@ -114,10 +119,12 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
     private Map<String, String> found() throws IOException {
         Map<String, String> found = new TreeMap<>();
         try (Stream<Path> files = Files.walk(folder)) {
-            for (Path file : files.filter(Files::isRegularFile).toList()) {
+            for (Path file : files.filter(one -> !Files.isDirectory(one, LinkOption.NOFOLLOW_LINKS))
+                    .toList()) {
                 String name = folder.relativize(file).toString().replace('\\', '/');
                 if (!name.equals(SUMS) && !name.equals(SIGNATURE)) {
-                    found.put(name, sha256(file));
+                    // A link can lead anywhere later, whatever it leads to now.
+                    found.put(name, Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? sha256(file) : "no file");
                 }
             }
         }
@@ -158,13 +165,21 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
         return wrong;
     }
 
+    private JsonNode statement() throws IOException {
+        try {
+            return new ObjectMapper().readTree(folder.resolve(PROVENANCE).toFile());
+        } catch (JsonProcessingException broken) {
+            return MissingNode.getInstance();
+        }
+    }
+
     private int wrong(String name, String what) {
         print("%s %s".formatted(name, what));
         return 1;
     }
 
     private void print(String line) {
-        spec.commandLine().getOut().println(line);
+        spec.commandLine().getOut().println(Printable.of(line));
     }
 
     private boolean isSigned(Path pem) throws IOException {
@@ -172,12 +187,13 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
         if (!Files.isRegularFile(signed)) {
             return false;
         }
+        PublicKey known = publicKey(pem);
         try {
             Signature signature = Signature.getInstance("Ed25519");
-            signature.initVerify(publicKey(pem));
+            signature.initVerify(known);
             signature.update(Files.readAllBytes(folder.resolve(SUMS)));
             return signature.verify(Base64.getMimeDecoder().decode(Files.readAllBytes(signed)));
-        } catch (GeneralSecurityException noSignature) {
+        } catch (GeneralSecurityException | IllegalArgumentException noSignature) {
             return false;
         }
     }

@@ -75,8 +75,9 @@ class VerifyReleaseCommandTest {
     void aWholeReleaseIsTrustedByItsKey() {
         Shell shell = verify("--key", key);
         assertEquals(0, shell.exitCode(), shell.out() + shell.err());
-        assertTrue(shell.out().contains("made from git+https://example.org/p, commit abc1"), shell.out());
-        assertTrue(shell.out().contains("3 files as they were made"), shell.out());
+        assertTrue(
+                shell.out().contains("3 files as they were made, from git+https://example.org/p, commit abc1"),
+                shell.out());
     }
 
     @Test
@@ -90,6 +91,17 @@ class VerifyReleaseCommandTest {
         assertTrue(shell.out().contains("maven/b.jar is missing"), shell.out());
         assertTrue(shell.out().contains("more.sh is not in SHA256SUMS"), shell.out());
         assertTrue(shell.out().contains("3 differences"), shell.out());
+    }
+
+    @Test
+    void aLinkABrokenStatementAndABrokenSignatureAreDifferencesAndNoFailure() throws IOException {
+        Files.createSymbolicLink(release.resolve("lib"), folder);
+        Files.writeString(release.resolve("provenance.json"), "{");
+        Files.writeString(release.resolve("SHA256SUMS.sig"), "A");
+        Shell shell = verify("--key", key);
+        assertEquals(1, shell.exitCode(), shell.out() + shell.err());
+        assertTrue(shell.out().contains("lib is not in SHA256SUMS"), shell.out());
+        assertTrue(shell.out().contains("SHA256SUMS.sig is missing, or of another key"), shell.out());
     }
 
     /** Whoever can change a file can change the sums too. */
