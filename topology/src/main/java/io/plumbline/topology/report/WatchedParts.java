@@ -21,10 +21,13 @@ public final class WatchedParts {
     private static final long[] LENGTHS = {32, 128, 512, 2_048};
 
     private final String by;
+    private final @Nullable String unsaid;
     private final LongFunction<@Nullable String> valueOf;
 
-    private WatchedParts(String by, LongFunction<@Nullable String> valueOf) {
+    /** @param unsaid the part of requests without a value; null: they are left out */
+    private WatchedParts(String by, @Nullable String unsaid, LongFunction<@Nullable String> valueOf) {
         this.by = by;
+        this.unsaid = unsaid;
         this.valueOf = valueOf;
     }
 
@@ -34,16 +37,17 @@ public final class WatchedParts {
      * @param valueOf its value for a request; null where that has none
      */
     public static WatchedParts by(String header, LongFunction<@Nullable String> valueOf) {
-        return new WatchedParts(header, valueOf);
+        return new WatchedParts(header, Breakdown.UNSAID, valueOf);
     }
 
     /**
-     * Divides by how many rows of a request the window has.
+     * Divides by how many rows of a request the window has. Of a window with many requests the rows of some are not
+     * counted: which ones says nothing of what they hold, so they are left out.
      *
      * @param rowsOf a request's rows; null where that is not known
      */
     public static WatchedParts byLength(LongFunction<@Nullable Long> rowsOf) {
-        return new WatchedParts(LENGTH, request -> {
+        return new WatchedParts(LENGTH, null, request -> {
             Long rows = rowsOf.apply(request);
             return rows == null ? null : length(rows);
         });
@@ -67,9 +71,11 @@ public final class WatchedParts {
     public List<WatchedReport.Part> of(long[] requests, WatchedNumbers numbers) {
         Map<String, List<Integer>> places = new TreeMap<>();
         for (int i = 0; i < requests.length; i++) {
-            String value = valueOf.apply(requests[i]);
-            places.computeIfAbsent(value == null ? Breakdown.UNSAID : value, some -> new ArrayList<>())
-                    .add(i);
+            String said = valueOf.apply(requests[i]);
+            String value = said == null ? unsaid : said;
+            if (value != null) {
+                places.computeIfAbsent(value, some -> new ArrayList<>()).add(i);
+            }
         }
         return places.size() < 2
                 ? List.of()

@@ -155,7 +155,8 @@ class ConsolePageIT {
                   "hurt": [{"name": "feature 12", "what": "rate", "baseline": 0.1, "window": 0.25, "q_value": 1e-4}],
                   "features": [{"name": "feature 12", "feature": 12, "hurt": true, "rate": 0.25, "rate_baseline": 0.1,
                     "activation": 1.5, "activation_baseline": 0.5, "systematic_residual": 0.0,
-                    "systematic_residual_baseline": 0.0, "q_value": 1e-4}]}""";
+                    "systematic_residual_baseline": 0.0, "q_value": 1e-4,
+                    "parts": [{"by": "length", "value": "1 to 31 rows", "requests": 9, "rate": 0.25, "mean": 1.5}]}]}""";
         String told = report.contains("\"watched\":null")
                 ? report.replace("\"watched\":null", watched)
                 : report.replaceFirst("\\{", "{" + watched + ", ");
@@ -163,6 +164,8 @@ class ConsolePageIT {
         browser.open(served.address("/#/site/blocks.7"));
         browser.awaitText(".answers", "What is watched: feature 12, rate 0.100 → 0.250.");
         browser.awaitText(".part.watched", "feature 12 yes 10.0 % → 25.0 % 0.500 → 1.500 1.0e-4");
+        browser.run("document.querySelector('.part.watched details').open = true");
+        browser.awaitText(".part.watched", "feature 12 length 1 to 31 rows 9 25.0 % 1.500");
     }
 
     @Test

@@ -36,6 +36,16 @@ class WatchedPartsTest {
     }
 
     @Test
+    void requestsWhoseRowsWereNotCountedAreLeftOut() {
+        Map<Long, Long> rows = Map.of(1L, 9L, 4L, 500L);
+        assertEquals(
+                List.of(1, 1),
+                WatchedParts.byLength(rows::get).of(new long[] {1, 2, 3, 4}, NUMBERS).stream()
+                        .map(WatchedReport.Part::requests)
+                        .toList());
+    }
+
+    @Test
     void whatIsLongerThanAllRangesIsInTheLast() {
         assertEquals(
                 "2048 rows and more",
