@@ -52,8 +52,8 @@ final class OtlpReader {
         boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
         if (!isHttp || uri.getHost() == null) {
             node.problem("endpoint", "is no URL of a receiver: expected one such as " + USUAL);
-        } else if (uri.getUserInfo() != null) {
-            node.problem("endpoint", "holds a login: expected a URL without one, and the login under headers");
+        } else if (uri.getUserInfo() != null || uri.getQuery() != null) {
+            node.problem("endpoint", "holds a login or a query: expected a URL without, and keys under headers");
         }
         return uri;
     }

@@ -98,7 +98,8 @@ public final class OtlpPush implements AutoCloseable {
             Thread.currentThread().interrupt();
         } catch (TimeoutException e) {
             failed("no answer within %d ms".formatted(longest.toMillis()));
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | LinkageError | StackOverflowError e) {
+            // Whatever it is: a schedule ends with what its task throws, without a word.
             failed(e.toString());
         }
     }

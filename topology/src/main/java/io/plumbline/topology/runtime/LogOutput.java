@@ -53,6 +53,9 @@ public final class LogOutput implements AutoCloseable {
 
     private @Nullable FileTime seen;
 
+    /** Tells why the file could not be read when it was last looked at, which is said once. */
+    private @Nullable String unread;
+
     public LogOutput() {
         this((LoggerContext) LoggerFactory.getILoggerFactory());
     }
@@ -89,13 +92,24 @@ public final class LogOutput implements AutoCloseable {
             if (Objects.equals(changed, seen)) {
                 return;
             }
+            LogLevel level = MonitorConfig.log(file).level();
             seen = changed;
+            unread = null;
             Level before = root.getLevel();
-            show(MonitorConfig.log(file).level());
-            if (!root.getLevel().equals(before)) {
-                LOG.warn("the log has another level: setting={} value={}", "log.level", root.getLevel());
+            show(level);
+            Level after = root.getLevel();
+            if (!after.equals(before)) {
+                // At whichever of the two shows more: a level of errors alone would not show that it is one.
+                root.setLevel(after.isGreaterOrEqual(before) ? before : after);
+                LOG.warn("the log has another level: setting={} value={}", "log.level", after);
+                root.setLevel(after);
             }
         } catch (IOException | RuntimeException e) {
+            String why = String.valueOf(e.getMessage());
+            if (why.equals(unread)) {
+                return;
+            }
+            unread = why;
             LOG.warn(
                     "the configuration changed and cannot be read, the log keeps its level: file={} reason={}",
                     Printable.value(file),
