@@ -43,6 +43,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.function.Function;
 import org.apache.commons.math3.stat.descriptive.DescriptiveStatistics;
@@ -294,11 +295,12 @@ final class BaselineCommand implements Callable<Integer> {
         source.commonTo(sites, BaselineCommand::explainerOf);
         // All or none: files of one model that were made at different times would be judged as one.
         Map<Path, Path> made = new LinkedHashMap<>();
+        List<Path> moved = new ArrayList<>();
         try {
             for (SiteSettings site : sites) {
                 source.at(site);
                 Path file = site.explained().baseline();
-                Path beside = file.resolveSibling(file.getFileName() + ".part");
+                Path beside = file.resolveSibling(file.getFileName() + "." + UUID.randomUUID());
                 made.put(beside, file);
                 Answer answer = measured(explainerOf(site), site, size, beside, file);
                 PrintWriter print = spec.commandLine().getOut();
@@ -312,8 +314,13 @@ final class BaselineCommand implements Callable<Integer> {
             }
             for (Map.Entry<Path, Path> file : made.entrySet()) {
                 Files.move(file.getKey(), file.getValue());
+                moved.add(file.getValue());
             }
+            moved.clear();
         } finally {
+            for (Path file : moved) {
+                Files.deleteIfExists(file);
+            }
             for (Path beside : made.keySet()) {
                 Files.deleteIfExists(beside);
             }
