@@ -13,6 +13,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
 import io.plumbline.topology.emission.DecoderPartitioner;
+import io.plumbline.topology.emission.SignedCommands;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.progress.Repeats;
@@ -99,6 +100,7 @@ public final class AdapterTopology {
                                 candidates,
                                 listener,
                                 waiting,
+                                new SignedCommands(config.signing().approverKeys()),
                                 changelog),
                         changelog)),
                 "adaptation-requests");

@@ -20,6 +20,7 @@ import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.AssembledDecoders;
+import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.emission.SigningKeys;
 import io.plumbline.topology.kafka.NextOffsets;
@@ -58,6 +59,7 @@ class SwapModesTest {
     private SwapState told;
     private Decoder replaced;
     private long brokerMs = END;
+    private String approvers = "";
     private final List<WaitingCommands.Waiting> ahead = new ArrayList<>();
     private long sent;
 
@@ -77,7 +79,7 @@ class SwapModesTest {
         keys = SigningKeys.create(folder, "signing");
         Files.writeString(
                 folder.resolve(WatchedFolder.FILE),
-                "signing: {key: signing.pem, trusted: signing.pub}\n",
+                "signing: {key: signing.pem, trusted: signing.pub%s}\n".formatted(approvers),
                 StandardOpenOption.APPEND);
         config = WatchedFolder.cooling(folder, "0s");
         sites = WatchedFolder.sites(config);
@@ -175,6 +177,33 @@ class SwapModesTest {
         assertRejected("no candidate waits: candidate 1, the last, was approved");
         revert(END + 10_000);
         assertEquals(Outcome.REVERTED, report().outcome());
+    }
+
+    @Test
+    void whereApproversHaveKeysOnlyTheirsDecideAndTheNameIsThatOfTheKey() throws Exception {
+        approvers = ", approvers: {grace: grace.pub}";
+        DecoderSigner grace =
+                DecoderSigner.read(SigningKeys.create(folder, "grace").key());
+        DecoderSigner mallory =
+                DecoderSigner.read(SigningKeys.create(folder, "mallory").key());
+        start("mode: propose");
+        adapt(END);
+        report();
+        AdaptationMessage.Command approve = new AdaptationMessage.Command(0, "id", Verb.APPROVE, 1, "somebody");
+        send(approve);
+        assertRejected("the command is not signed: expected the key of grace, which --key FILE signs by");
+        send(approve.signed(mallory.signCommand(SITE, approve.unsigned())));
+        assertRejected("no key of signing.approvers signed the command");
+        send(approve.signed(grace.signCommand("layer.b", approve.unsigned())));
+        assertRejected("no key of signing.approvers signed the command");
+        AdaptationMessage.Command other = new AdaptationMessage.Command(0, "id", Verb.PIN, 1, "somebody");
+        send(approve.signed(grace.signCommand(SITE, other.unsigned())));
+        assertRejected("no key of signing.approvers signed the command");
+        assertEquals(List.of(), decoders());
+        send(approve.signed(grace.signCommand(SITE, approve.unsigned())));
+        assertEquals(Outcome.APPROVED, report().outcome());
+        assertEquals(
+                "grace", decoders().get(0).manifest().lineage().get("approved_by"), "and not the name that was typed");
     }
 
     @Test

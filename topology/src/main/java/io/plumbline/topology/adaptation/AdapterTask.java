@@ -69,6 +69,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     private final AdaptationListener listener;
     private final Attempts attempts;
     private final WaitingCommands waiting;
+    private final Approvers approvers;
     private final Set<String> told = new HashSet<>();
 
     /** How many messages the tasks of this process answered: where there were none, no command had to wait. */
@@ -95,6 +96,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             AdaptationListener listener,
             Attempts attempts,
             WaitingCommands waiting,
+            Approvers approvers,
             AtomicLong answered) {
         this.context = context;
         this.adapters = adapters;
@@ -103,6 +105,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         this.listener = listener;
         this.attempts = attempts;
         this.waiting = waiting;
+        this.approvers = approvers;
         this.answered = answered;
         pools = new RowPools(context.getStateStore(PARTS_STORE), context.getStateStore(POOLS_STORE));
         requests = new RequestPool(context.getStateStore(PARTS_STORE));
@@ -120,6 +123,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
      * @param probes run the rest of the model of the sites that name it
      * @param activeDecoders what is on the topic, as readers see it
      * @param waiting finds commands ahead of what was read
+     * @param approvers whose commands are carried out
      * @param logConfig topic settings of the change-logs
      */
     public static ProcessorSupplier<byte[], byte[], String, AdapterAnswer> supplier(
@@ -131,6 +135,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             PublishedCandidates published,
             AdaptationListener listener,
             WaitingCommands waiting,
+            Approvers approvers,
             Map<String, String> logConfig) {
         Map<String, SiteAdapter> adapters = SiteAdapter.all(sites, settings, rules, probes, published);
         Attempts attempts = new Attempts();
@@ -140,7 +145,15 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         return TaskProcessor.supplier(
                 stores,
                 context -> new AdapterTask(
-                        context, adapters, activeDecoders, published, listener, attempts, waiting, answered));
+                        context,
+                        adapters,
+                        activeDecoders,
+                        published,
+                        listener,
+                        attempts,
+                        waiting,
+                        approvers,
+                        answered));
     }
 
     private static StoreBuilder<?> store(String name, Map<String, String> logConfig) {
@@ -216,7 +229,13 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                 .formatted(site);
     }
 
-    private void carryOut(String site, AdaptationMessage.Command command, long timestampMs) {
+    private void carryOut(String site, AdaptationMessage.Command given, long timestampMs) {
+        AdaptationMessage.Command command = approvers.known(site, given);
+        if (command == null) {
+            AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, approvers.refusal(given), 0);
+            forward(site, AdapterAnswer.said(report).to(given), timestampMs);
+            return;
+        }
         SiteAdapter configured = adapters.get(site);
         if (configured == null) {
             AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, unknown(site), 0);

@@ -4,6 +4,7 @@ import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,8 @@ import org.jspecify.annotations.Nullable;
  *               42  8  KL of the model's output with it in place, NaN: not measured
  *               50  8  that of the trained decoder
  *  command      10  1  verb: 1 approve, 2 pin, 3 unpin, 4 roll back   11  8  version, -1: the one in service
- *               19  1  length of the id   20  …  id, UTF-8   …  …  who asks, UTF-8
+ *               19  1  length of the id   20  …  id, UTF-8   …  1  length of the next   …  …  who asks, UTF-8
+ *               …   …  signature of the bytes before, where there is one
  *  request part 10  4  index   14  …  a part of {@link io.plumbline.requests.WholeRequests}
  *  adapt blocks 10  8  window start, ms   18  4  number of blocks, then of each
  *               0   4  target layer   4  8  rows in the window   12  4  capacity of the sample   16  4  parts
@@ -265,13 +267,20 @@ public sealed interface AdaptationMessage {
      * @param version the candidate to approve, or the decoder to pin: 0 the trained one, {@link #IN_SERVICE} whichever
      *     serves
      * @param by who asks, for the record
+     * @param signature of {@link #unsigned}, hexadecimal; empty: none
      */
-    record Command(long windowEndMs, String id, Verb verb, long version, String by) implements AdaptationMessage {
+    record Command(long windowEndMs, String id, Verb verb, long version, String by, String signature)
+            implements AdaptationMessage {
 
         /** Stands in place of a version for the decoder in service. */
         public static final long IN_SERVICE = -1;
 
         private static final int LONGEST = 127;
+
+        /** Creates a command that nobody signed. */
+        public Command(long windowEndMs, String id, Verb verb, long version, String by) {
+            this(windowEndMs, id, verb, version, by, "");
+        }
 
         public Command {
             if (id.isEmpty() || utf8(id).length > LONGEST || utf8(by).length > LONGEST) {
@@ -280,16 +289,35 @@ public sealed interface AdaptationMessage {
             }
         }
 
+        /** Returns this command with a signature. */
+        public Command signed(byte[] by) {
+            return new Command(
+                    windowEndMs, id, verb, version, this.by, HexFormat.of().formatHex(by));
+        }
+
+        /** Returns this command under the name of who is known to have given it. */
+        public Command givenBy(String name) {
+            return new Command(windowEndMs, id, verb, version, name, signature);
+        }
+
+        /** Returns the bytes of the command without its signature: what is signed. */
+        public byte[] unsigned() {
+            return new Command(windowEndMs, id, verb, version, by).encode();
+        }
+
         @Override
         public byte[] encode() {
             byte[] name = utf8(id);
             byte[] author = utf8(by);
-            return header((byte) 5, windowEndMs, 10 + name.length + author.length)
+            byte[] signed = HexFormat.of().parseHex(signature);
+            return header((byte) 5, windowEndMs, 11 + name.length + author.length + signed.length)
                     .put(verb.code)
                     .putLong(version)
                     .put((byte) name.length)
                     .put(name)
+                    .put((byte) author.length)
                     .put(author)
+                    .put(signed)
                     .array();
         }
 
@@ -298,9 +326,17 @@ public sealed interface AdaptationMessage {
             long version = buffer.getLong();
             byte[] name = new byte[Math.max(0, buffer.get())];
             buffer.get(name);
-            byte[] author = new byte[Math.min(LONGEST + 1, buffer.remaining())];
+            byte[] author = new byte[Math.max(0, buffer.get())];
             buffer.get(author);
-            return new Command(windowEndMs, text(name), verb, version, text(author));
+            byte[] signed = new byte[Math.min(LONGEST, buffer.remaining())];
+            buffer.get(signed);
+            return new Command(
+                    windowEndMs,
+                    text(name),
+                    verb,
+                    version,
+                    text(author),
+                    HexFormat.of().formatHex(signed));
         }
 
         private static byte[] utf8(String text) {

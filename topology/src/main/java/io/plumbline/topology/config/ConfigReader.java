@@ -12,6 +12,7 @@ import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.topology.panes.WindowSettings;
+import io.plumbline.wire.Printable;
 import io.plumbline.wire.Syntax;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
@@ -29,6 +30,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the configuration file; every mistake in it becomes one sentence, and all of them are reported together. */
 final class ConfigReader {
+
+    /** The most characters of a name, which a command has 127 bytes for. */
+    private static final int LONGEST_APPROVER = 40;
 
     static final YAMLMapper YAML = new YAMLMapper(YAMLFactory.builder()
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
@@ -234,8 +238,27 @@ final class ConfigReader {
         for (String file : node.texts("trusted")) {
             trusted.add(path(node, "trusted", file));
         }
+        if (key != null && trusted.isEmpty()) {
+            node.problem(
+                    "key",
+                    "expected trusted beside it, with its public key: else the adapter would sign again what others "
+                            + "wrote to the topic");
+        }
+        Map<String, Path> approvers = new LinkedHashMap<>();
+        if (node.has("approvers") && !node.isMapping("approvers")) {
+            node.problem("approvers", "is not a mapping: expected one of names to files of public keys");
+        } else {
+            ConfigNode names = node.child("approvers");
+            for (String name : names.keys()) {
+                String file = names.text(name, "");
+                if (name.length() > LONGEST_APPROVER || !name.equals(Printable.of(name))) {
+                    names.problem(name, "expected a name of at most %d characters".formatted(LONGEST_APPROVER));
+                }
+                approvers.put(name, path(names, name, file));
+            }
+        }
         node.refuseUnknownKeys();
-        return new Signing(key == null ? null : path(node, "key", key), trusted);
+        return new Signing(key == null ? null : path(node, "key", key), trusted, approvers);
     }
 
     private static LogSettings log(ConfigNode node) {

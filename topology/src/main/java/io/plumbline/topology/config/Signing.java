@@ -4,6 +4,8 @@ import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.emission.TrustedKeys;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,11 +14,25 @@ import org.jspecify.annotations.Nullable;
  *
  * @param key file of the private key that the adapter signs by; null: it signs nothing
  * @param trusted files of the public keys whose decoders this process takes from the topic; empty: all decoders
+ * @param approvers files of the public keys of who may decide about decoders, by their names; empty: everybody may
  */
-public record Signing(@Nullable Path key, List<Path> trusted) {
+public record Signing(@Nullable Path key, List<Path> trusted, Map<String, Path> approvers) {
 
     public Signing {
         trusted = List.copyOf(trusted);
+        approvers = Map.copyOf(approvers);
+    }
+
+    /**
+     * Returns the keys of who may decide about decoders, by their names; empty: everybody may.
+     *
+     * @throws IllegalArgumentException when a file is no key
+     */
+    public Map<String, TrustedKeys> approverKeys() {
+        Map<String, TrustedKeys> keys = new TreeMap<>();
+        approvers.forEach((name, file) ->
+                keys.put(name, named("signing.approvers." + name, () -> TrustedKeys.read(List.of(file)))));
+        return keys;
     }
 
     /**

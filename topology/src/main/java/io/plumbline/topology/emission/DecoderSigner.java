@@ -13,7 +13,7 @@ import java.security.interfaces.EdECPrivateKey;
 import java.security.spec.NamedParameterSpec;
 import java.util.HexFormat;
 
-/** Signs what the adapter publishes, by a private key that it alone holds. */
+/** Signs what the adapter publishes, or what a person tells it to do, by a private key that nobody else holds. */
 public final class DecoderSigner {
 
     private final PrivateKey key;
@@ -67,10 +67,19 @@ public final class DecoderSigner {
 
     /** Returns what the header {@value RecordSignature#HEADER} of a record holds. */
     byte[] sign(byte[] recordKey, byte[] value) {
+        return signed(RecordSignature.message(id, recordKey, value));
+    }
+
+    /** Returns the signature of a command about a site. */
+    public byte[] signCommand(String site, byte[] command) {
+        return signed(RecordSignature.ofCommand(id, site, command));
+    }
+
+    private byte[] signed(byte[] message) {
         try {
             Signature ed25519 = RecordSignature.newEd25519();
             ed25519.initSign(key);
-            ed25519.update(RecordSignature.message(id, recordKey, value));
+            ed25519.update(message);
             byte[] signature = ed25519.sign();
             return ByteBuffer.allocate(id.length + signature.length)
                     .put(id)

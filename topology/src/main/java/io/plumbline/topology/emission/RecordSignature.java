@@ -30,23 +30,48 @@ public final class RecordSignature {
     static final String HEADER = "plumbline.signature";
 
     private static final String ALGORITHM = "Ed25519";
-    private static final byte[] PURPOSE = "plumbline-decoders-1\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] DECODERS = "plumbline-decoders-1\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] COMMANDS = "plumbline-commands-1\n".getBytes(StandardCharsets.US_ASCII);
     private static final int BYTES = TrustedKeys.ID_BYTES + 64;
 
+    private final byte[] purpose;
     private final byte[] key;
     private final byte[] value;
     private final byte @Nullable [] signed;
 
     /** @param signed what the header holds; null: there is none */
     RecordSignature(byte[] key, byte[] value, byte @Nullable [] signed) {
+        this(DECODERS, key, value, signed);
+    }
+
+    private RecordSignature(byte[] purpose, byte[] key, byte[] value, byte @Nullable [] signed) {
+        this.purpose = purpose;
         this.key = key;
         this.value = value;
         this.signed = signed;
     }
 
+    /**
+     * Returns the signature of a person's command about a site, which begins with another line: no signature of the one
+     * kind is one of the other.
+     *
+     * @param command as it was signed
+     */
+    public static RecordSignature ofCommand(String site, byte[] command, byte @Nullable [] signed) {
+        return new RecordSignature(COMMANDS, site.getBytes(StandardCharsets.UTF_8), command, signed);
+    }
+
     static byte[] message(byte[] id, byte[] key, byte[] value) {
-        return ByteBuffer.allocate(PURPOSE.length + id.length + Integer.BYTES + key.length + value.length)
-                .put(PURPOSE)
+        return message(DECODERS, id, key, value);
+    }
+
+    static byte[] ofCommand(byte[] id, String site, byte[] command) {
+        return message(COMMANDS, id, site.getBytes(StandardCharsets.UTF_8), command);
+    }
+
+    private static byte[] message(byte[] purpose, byte[] id, byte[] key, byte[] value) {
+        return ByteBuffer.allocate(purpose.length + id.length + Integer.BYTES + key.length + value.length)
+                .put(purpose)
                 .put(id)
                 .putInt(key.length)
                 .put(key)
@@ -85,7 +110,7 @@ public final class RecordSignature {
         try {
             Signature ed25519 = newEd25519();
             ed25519.initVerify(by);
-            ed25519.update(message(Arrays.copyOf(signed, TrustedKeys.ID_BYTES), key, value));
+            ed25519.update(message(purpose, Arrays.copyOf(signed, TrustedKeys.ID_BYTES), key, value));
             if (ed25519.verify(signed, TrustedKeys.ID_BYTES, BYTES - TrustedKeys.ID_BYTES)) {
                 return null;
             }

@@ -25,6 +25,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Set;
@@ -171,6 +172,10 @@ final class CheckCommand implements Callable<Integer> {
             DecoderSigner signer = monitor.signing().signer();
             if (signer != null) {
                 out.println("decoders are signed by the key " + signer.keyId());
+            }
+            Map<String, TrustedKeys> approvers = monitor.signing().approverKeys();
+            if (!approvers.isEmpty()) {
+                out.println("about decoders decide, each by a key: " + String.join(", ", approvers.keySet()));
             }
         } catch (IllegalArgumentException e) {
             err.println(e.getMessage());

@@ -8,11 +8,13 @@ import io.plumbline.topology.assessment.AdaptationMessage.Verb;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.DurationText;
+import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.report.Json;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
@@ -70,6 +72,14 @@ final class SwapOrder {
     String by = System.getProperty("user.name", "");
 
     @Option(
+            names = "--key",
+            paramLabel = "FILE",
+            description = "Sign the command by this private key, Ed25519 in PEM: where the adapter names"
+                    + " signing.approvers, it asks for the key of one of them, whose name then stands for --by.")
+    @Nullable
+    Path key;
+
+    @Option(
             names = "--timeout",
             defaultValue = "2m",
             paramLabel = "TIME",
@@ -91,6 +101,13 @@ final class SwapOrder {
                     System.currentTimeMillis(), UUID.randomUUID().toString(), verb, version, by);
         } catch (IllegalArgumentException e) {
             throw new UsageException("--by: " + e.getMessage());
+        }
+        if (key != null) {
+            try {
+                command = command.signed(DecoderSigner.read(key).signCommand(site, command.unsigned()));
+            } catch (IllegalArgumentException e) {
+                throw new UsageException("--key = " + e.getMessage());
+            }
         }
         Cluster cluster = options.cluster();
         if (cluster.observed().contains(site)) {

@@ -169,6 +169,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         try {
             TrustedKeys unusedKeys = config.signing().keys();
             DecoderSigner unused = role.adapts() ? config.signing().signer() : null;
+            Map<String, TrustedKeys> unusedApprovers = config.signing().approverKeys();
         } catch (IllegalArgumentException e) {
             throw new StartException(String.valueOf(e.getMessage()));
         }

@@ -10,6 +10,7 @@ import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.emission.SigningKeys;
 import java.nio.file.Path;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,13 +28,14 @@ class SigningTest {
 
     @Test
     void filesAreRelativeToTheConfigurationAndReadWhenTheyAreNeeded() {
-        DecoderSigner signer = Objects.requireNonNull(read("{key: own.pem}").signer());
+        DecoderSigner signer =
+                Objects.requireNonNull(read("{key: own.pem, trusted: own.pub}").signer());
         assertTrue(
                 Objects.requireNonNull(read("{trusted: [before.pub, own.pub]}").keys())
                         .has(signer.keyId()));
         assertNull(read("{trusted: own.pub}").signer());
         assertNull(read("{}").keys());
-        String missing = refused(read("{key: missing.pem}"));
+        String missing = refused(read("{key: missing.pem, trusted: own.pub}"));
         assertEquals(
                 "signing.key = %s: the key cannot be read (NoSuchFileException)"
                         .formatted(folder.resolve("missing.pem")),
@@ -49,6 +51,24 @@ class SigningTest {
                         + " signing\\.trusted, which has [0-9a-f]{16}"),
                 refused);
         assertTrue(refused(read("{key: own.pem, trusted: own.pem}")).startsWith("signing.trusted = "));
+    }
+
+    @Test
+    void aKeyAloneIsRefusedSinceNothingThatIsReadWouldBeChecked() {
+        ConfigException refused = assertThrows(ConfigException.class, () -> read("{key: own.pem}"));
+        assertTrue(String.valueOf(refused.getMessage()).contains("expected trusted beside it"), refused.getMessage());
+    }
+
+    @Test
+    void approversHaveTheNamesThatTheConfigurationGivesTheirKeys() {
+        assertEquals(
+                Set.of("ada", "grace"),
+                read("{approvers: {ada: own.pub, grace: before.pub}}")
+                        .approverKeys()
+                        .keySet());
+        Signing broken = read("{approvers: {ada: own.pem}}");
+        IllegalArgumentException refused = assertThrows(IllegalArgumentException.class, broken::approverKeys);
+        assertTrue(String.valueOf(refused.getMessage()).startsWith("signing.approvers.ada = "), refused.getMessage());
     }
 
     private Signing read(String signing) {
