@@ -122,18 +122,30 @@ class BaselineFromTopicIT {
         assertEquals(60 * WatchedFolder.ROWS, read.rows().size());
     }
 
-    @Test
-    void baselinesOfAModelAreOfTheRequestsThatAllItsSitesHave() throws IOException {
-        String site = "{explainer: explainer, baseline: of-model-%s.safetensors, rank: 4, adaptation: {mode: observe}}";
-        Path file = Files.writeString(
-                folder.resolve("model.yaml"),
+    /**
+     * Writes a configuration whose model m has two sites.
+     *
+     * @param baselines how the names of their baselines begin
+     * @param more keys of the second site
+     */
+    private Path model(String baselines, String more) throws IOException {
+        String site = "{explainer: explainer, baseline: %s-%s.safetensors, rank: 4, adaptation: {mode: observe}%s}";
+        return Files.writeString(
+                folder.resolve(baselines + ".yaml"),
                 Files.readString(config)
                         .replaceFirst(
                                 "(?s)sites:.*",
                                 "models: {m: {sites: [%s, third]}}%nsites:%n".formatted(WatchedFolder.SITE)
                                         + "  %s: %s%n  third: %s%n"
                                                 .formatted(
-                                                        WatchedFolder.SITE, site.formatted("a"), site.formatted("c"))));
+                                                        WatchedFolder.SITE,
+                                                        site.formatted(baselines, "a", ""),
+                                                        site.formatted(baselines, "c", more))));
+    }
+
+    @Test
+    void baselinesOfAModelAreOfTheRequestsThatAllItsSitesHave() throws IOException {
+        Path file = model("of-model", "");
         Object[] arguments = {"baseline", "--from-topic", "--config", file, "--model", "m", "--window-rows", 32};
         Shell made = Shell.run(arguments);
         assertEquals(0, made.exitCode(), made.err());
@@ -164,18 +176,7 @@ class BaselineFromTopicIT {
     /** The second site masks tokens, which no record names: it is seen when the first is measured. */
     @Test
     void aModelWhoseSecondSiteCannotBeMeasuredHasNoBaselineOfTheFirst() throws IOException {
-        String site = "{explainer: explainer, baseline: half-%s.safetensors, rank: 4, adaptation: {mode: observe}%s}";
-        Path file = Files.writeString(
-                folder.resolve("half.yaml"),
-                Files.readString(config)
-                        .replaceFirst(
-                                "(?s)sites:.*",
-                                "models: {m: {sites: [%s, third]}}%nsites:%n".formatted(WatchedFolder.SITE)
-                                        + "  %s: %s%n  third: %s%n"
-                                                .formatted(
-                                                        WatchedFolder.SITE,
-                                                        site.formatted("a", ""),
-                                                        site.formatted("c", ", mask: {token_ids: [7]}"))));
+        Path file = model("half", ", mask: {token_ids: [7]}");
         Shell made = Shell.run("baseline", "--from-topic", "--config", file, "--model", "m", "--window-rows", 32);
         assertTrue(made.exitCode() > 1, made.out() + made.err());
         assertTrue(made.out().startsWith(WatchedFolder.SITE), made.out() + made.err());

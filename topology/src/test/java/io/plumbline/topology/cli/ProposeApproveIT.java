@@ -64,9 +64,10 @@ class ProposeApproveIT {
             client.createTopic("activations", 1, Map.of("retention.ms", "-1"));
             WatchedFolder.createAdapting(folder, broker, "mode: propose");
             SigningKeys keys = SigningKeys.create(folder, "signing");
+            Path ada = SigningKeys.create(folder, "ada").key();
             Path file = Files.writeString(
                     folder.resolve(WatchedFolder.FILE),
-                    "signing: {key: signing.pem, trusted: signing.pub}\n",
+                    "signing: {key: signing.pem, trusted: signing.pub, approvers: {ada: ada.pub}}\n",
                     StandardOpenOption.APPEND);
             MonitorConfig config = MonitorConfig.load(file);
             Decoder trained = Formats.read(folder.resolve("explainer")).decoder();
@@ -107,23 +108,26 @@ class ProposeApproveIT {
                         looked);
                 assertTrue(fetched.out().contains("version 1 in"), fetched.out());
 
-                Shell stale = order(2, "approve", "--site", SITE, "--candidate", 2);
+                Shell typed = order(2, "approve", "--site", SITE, "--candidate", 1, "--by", "ada");
+                assertTrue(typed.err().contains("the command is not signed: expected the key of ada"), typed.err());
+                Shell stale = order(2, "approve", "--site", SITE, "--candidate", 2, "--key", ada);
                 assertTrue(stale.err().contains("candidate 2 does not wait, candidate 1 does"), stale.err());
-                Shell approved = order(0, "approve", "--site", SITE, "--candidate", 1, "--by", "ada");
+                Shell approved = order(0, "approve", "--site", SITE, "--candidate", 1, "--by", "bob", "--key", ada);
                 assertTrue(approved.out().contains("in service as version 1, approved by ada"), approved.out());
                 BrokerClient.awaitThat(() -> followed.size() == 1, () -> "followed " + followed);
                 assertEquals(
                         Formats.read(looked).decoder().sha256(),
                         followed.get(0).decoder().sha256());
 
-                order(0, "pin", "--site", SITE);
+                order(0, "pin", "--site", SITE, "--key", ada);
                 listed = order(0, "list").out();
                 assertTrue(listed.matches("(?s).*layer\\.a +1 +adapted .* pinned .*"), listed);
                 send(WatchedFolder::quiet, WatchedFolder::quiet, WatchedFolder::quiet);
                 awaitReport(Outcome.HELD);
                 assertEquals(1, followed.size(), "pinned");
-                assertEquals(2, order(2, "rollback", "--site", SITE).exitCode());
-                order(0, "unpin", "--site", SITE);
+                assertEquals(
+                        2, order(2, "rollback", "--site", SITE, "--key", ada).exitCode());
+                order(0, "unpin", "--site", SITE, "--key", ada);
                 send(WatchedFolder::quiet, WatchedFolder::quiet);
                 BrokerClient.awaitThat(() -> followed.size() == 2, () -> "followed " + followed);
                 assertEquals(DecoderKind.TRAINED, followed.get(1).manifest().kind());
