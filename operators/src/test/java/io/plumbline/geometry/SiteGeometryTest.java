@@ -350,7 +350,12 @@ class SiteGeometryTest {
                     assertTrue(found >= value * (1 - 1e-6), name);
                     assertEquals(value, found, 0.05 * value, name);
                 }
-                case "subspace_sine_bound" -> assertTrue(found <= 1e-4, name);
+                // What divides by the eigengap divides by no more than the gap is.
+                case "davis_kahan_as_printed", "davis_kahan_valid" -> {
+                    assertTrue(found >= value, () -> "%s: %s below %s".formatted(name, found, value));
+                    assertEquals(value, found, 0.05 * value, name);
+                }
+                case "subspace_sine_bound" -> assertTrue(found <= 2e-4, name);
                 default -> assertEquals(value, found, 1e-4 * Math.max(1.0, Math.abs(value)), name);
             }
         });

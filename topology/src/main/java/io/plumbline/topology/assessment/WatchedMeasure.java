@@ -12,7 +12,6 @@ import io.plumbline.geometry.Statistic;
 import io.plumbline.geometry.Subspace;
 import io.plumbline.judgement.Reading;
 import io.plumbline.judgement.Threshold;
-import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.probes.Probe;
@@ -253,15 +252,8 @@ final class WatchedMeasure implements Measure<WatchedReport> {
             if (rows.size() <= rank || d <= rank) {
                 return null;
             }
-            Matrix read = Matrix.zeros(rows.size(), d);
-            for (int i = 0; i < rows.size(); i++) {
-                float[] row = rows.get(i).activation();
-                for (int j = 0; j < d; j++) {
-                    read.set(i, j, row[j]);
-                }
-            }
-            ActiveSubspace leading =
-                    ActiveSubspace.leadingOnly(SecondMoment.of(read).matrix(), rank, null);
+            SecondMoment read = SecondMoment.of(GivenRows.activations(rows, d));
+            ActiveSubspace leading = ActiveSubspace.leadingOnly(read.matrix(), rank, null);
             return leading.isIdentified() ? leading.subspace() : null;
         }
 

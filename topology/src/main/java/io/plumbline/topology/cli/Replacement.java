@@ -11,16 +11,11 @@ import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.Threshold;
 import io.plumbline.topology.assessment.SiteSettings;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
-import java.util.HexFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -44,20 +39,7 @@ public final class Replacement {
         if (!Files.isRegularFile(file)) {
             throw new UsageException("--replaces = %s: no such file".formatted(file));
         }
-        return new Replacement(Options.baseline(file, explainer), sha256(file));
-    }
-
-    private static String sha256(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file);
-                DigestInputStream digest = new DigestInputStream(in, MessageDigest.getInstance("SHA-256"))) {
-            long read = digest.transferTo(java.io.OutputStream.nullOutputStream());
-            if (read == 0) {
-                throw new IOException(file + " is empty");
-            }
-            return HexFormat.of().formatHex(digest.getMessageDigest().digest());
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
+        return new Replacement(Options.baseline(file, explainer), Options.sha256(file));
     }
 
     /** The site's own rule where it has a calibrated one, otherwise the default promise. */

@@ -8,18 +8,13 @@ import io.plumbline.judgement.Amounts;
 import io.plumbline.wire.PemKey;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
 import java.security.GeneralSecurityException;
-import java.security.MessageDigest;
 import java.security.PublicKey;
 import java.security.Signature;
 import java.util.Base64;
-import java.util.HexFormat;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
@@ -124,21 +119,13 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
                 String name = folder.relativize(file).toString().replace('\\', '/');
                 if (!name.equals(SUMS) && !name.equals(SIGNATURE)) {
                     // A link can lead anywhere later, whatever it leads to now.
-                    found.put(name, Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? sha256(file) : "no file");
+                    found.put(
+                            name,
+                            Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? Options.sha256(file) : "no file");
                 }
             }
         }
         return found;
-    }
-
-    private static String sha256(Path file) throws IOException {
-        try (InputStream bytes = Files.newInputStream(file)) {
-            MessageDigest digest = MessageDigest.getInstance("SHA-256");
-            new DigestInputStream(bytes, digest).transferTo(OutputStream.nullOutputStream());
-            return HexFormat.of().formatHex(digest.digest());
-        } catch (GeneralSecurityException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
     }
 
     private static Map<String, String> subjects(JsonNode statement) {
