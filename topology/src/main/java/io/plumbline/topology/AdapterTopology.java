@@ -2,6 +2,7 @@ package io.plumbline.topology;
 
 import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.topology.adaptation.AdaptationListener;
+import io.plumbline.topology.adaptation.Adapting;
 import io.plumbline.topology.adaptation.AdapterTask;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.WaitingCommands;
@@ -16,6 +17,7 @@ import io.plumbline.topology.emission.DecoderPartitioner;
 import io.plumbline.topology.emission.SignedCommands;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.progress.Repeats;
 import java.util.List;
 import java.util.Map;
@@ -46,8 +48,7 @@ public final class AdapterTopology {
             PublishedCandidates candidates,
             AdaptationListener listener) {
         return build(
-                config,
-                sites,
+                InForce.of(new Watched(config, sites)),
                 activeDecoders,
                 Map.of(),
                 candidates,
@@ -59,6 +60,7 @@ public final class AdapterTopology {
     }
 
     /**
+     * @param watched what is configured; topics and whatever else is no setting of a site stay those of the first
      * @param probes run the rest of the model of the sites that name it
      * @param waiting finds the commands that overtake requests
      * @param repeats counts what is read again and again
@@ -66,8 +68,7 @@ public final class AdapterTopology {
      * @param outputs goes on where a topic does not take what is written
      */
     public static Topology build(
-            MonitorConfig config,
-            Map<String, WatchedSite> sites,
+            InForce<Watched> watched,
             ActiveDecoders activeDecoders,
             Map<String, BehaviourProbe> probes,
             PublishedCandidates candidates,
@@ -76,6 +77,7 @@ public final class AdapterTopology {
             Repeats repeats,
             NextOffsets offsets,
             OutputGuard outputs) {
+        MonitorConfig config = watched.newest().config();
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         ByteArraySerializer out = new ByteArraySerializer();
@@ -92,9 +94,10 @@ public final class AdapterTopology {
                 repeats.counting(offsets.guarding(
                         Input.ADAPTATION_REQUESTS,
                         AdapterTask.supplier(
-                                sites,
-                                config.adaptations(),
-                                config.swapRules(),
+                                watched.map(all -> new Adapting(
+                                        all.sites(),
+                                        all.config().adaptations(),
+                                        all.config().swapRules())),
                                 probes,
                                 activeDecoders,
                                 candidates,

@@ -22,6 +22,7 @@ import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.kafka.NextOffsets.Input;
 import io.plumbline.topology.models.ModelStage;
 import io.plumbline.topology.panes.EngineRequests;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.GroupPartitioner;
@@ -79,8 +80,7 @@ public final class MonitorTopology {
             ActiveDecoders activeDecoders,
             Listeners listeners) {
         return build(
-                config,
-                sites,
+                InForce.of(new Watched(config, sites)),
                 prepared,
                 activeDecoders,
                 listeners,
@@ -88,23 +88,24 @@ public final class MonitorTopology {
                 NextOffsets.silent(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
-                WatchedSite.projections(sites),
+                WatchedSite::projections,
                 Map.of(),
                 OutputGuard.silent(config.topics()));
     }
 
     /**
+     * @param watched what is configured; topics, windows and whatever else is no setting of a site stay those of the
+     *     first
      * @param repeats counts what is read again and again
      * @param offsets skips what was read before
      * @param watch tells silence of a site from a source that cannot be read
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
-     * @param projections of sites whose requests are totalled, from their baselines
+     * @param projections under which the requests of sites are totalled, usually {@link WatchedSite#projections}
      * @param probes run the rest of the model of the sites that name it
      * @param outputs goes on where a topic does not take what is written
      */
     public static Topology build(
-            MonitorConfig config,
-            Map<String, WatchedSite> sites,
+            InForce<Watched> watched,
             Topics.Prepared prepared,
             ActiveDecoders activeDecoders,
             Listeners listeners,
@@ -112,9 +113,12 @@ public final class MonitorTopology {
             NextOffsets offsets,
             SourceWatch watch,
             Executor workers,
-            Map<String, RequestProjection> projections,
+            Function<Map<String, WatchedSite>, Map<String, RequestProjection>> projections,
             Map<String, BehaviourProbe> probes,
             OutputGuard outputs) {
+        MonitorConfig config = watched.newest().config();
+        InForce<Map<String, WatchedSite>> all = watched.map(Watched::sites);
+        Map<String, WatchedSite> sites = all.newest();
         TopicNames topics = config.topics();
         Map<String, String> changelog = Topics.changelogSettings();
         WindowStage windows = new WindowStage(
@@ -122,7 +126,7 @@ public final class MonitorTopology {
                 config.store(),
                 mapValues(sites, WatchedSite::summedWidth),
                 config.sampleRows(),
-                RequestTotalling.of(projections)
+                RequestTotalling.of(all.map(projections))
                         .keeping(requestsKept(sites, probes))
                         .comparing(enginesCompared(sites)),
                 prepared.sourcePartitions(),
@@ -154,7 +158,7 @@ public final class MonitorTopology {
         topology.addSink("closed-panes", topics.moments(), out, out, new GroupPartitioner(), "accumulate");
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
-        WindowMeasurement measurement = new WindowMeasurement(sites, probes, activeDecoders);
+        WindowMeasurement measurement = new WindowMeasurement(all, probes, activeDecoders);
         topology.addProcessor(
                 "compose",
                 repeats.counting(offsets.guarding(
@@ -177,7 +181,7 @@ public final class MonitorTopology {
             topology.addSink("model-windows", topics.modelWindows(), out, out, "assess");
             topology.addSource(AutoOffsetReset.earliest(), "standings", eventTime(), in, in, topics.modelWindows());
             ProcessorSupplier<byte[], byte[], byte[], byte[]> models =
-                    ModelStage.supplier(config.models(), listeners.drift(), changelog);
+                    ModelStage.supplier(watched.map(now -> now.config().models()), listeners.drift(), changelog);
             topology.addProcessor(
                     "models", repeats.counting(offsets.guarding(Input.MODEL_WINDOWS, models, changelog)), "standings");
             topology.addSink("model-reports", topics.windowReports(), out, guarded, "models");
@@ -236,8 +240,8 @@ public final class MonitorTopology {
         return headers;
     }
 
-    /** Returns what of a site decides which rows are summed, and how. */
-    private static Map<String, String> agreed(WatchedSite site) {
+    /** Returns what of a site decides which rows are summed, and how: what is open must end under the same. */
+    public static Map<String, String> agreed(WatchedSite site) {
         SiteShape shape = shape(site);
         MomentRecord.Mask mask = shape.mask().applied();
         Map<String, String> agreed = new TreeMap<>();

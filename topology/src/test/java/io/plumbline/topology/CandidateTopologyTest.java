@@ -30,6 +30,7 @@ import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.metrics.ConstantProbes;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.windows.SourceWatch;
@@ -88,8 +89,7 @@ class CandidateTopologyTest {
         site = Objects.requireNonNull(sites.get(SITE));
         monitor = new Streaming(
                 MonitorTopology.build(
-                        config,
-                        sites,
+                        InForce.of(new Watched(config, sites)),
                         new Topics.Prepared(1, 1_000_000),
                         this::inService,
                         new MonitorTopology.Listeners(
@@ -98,7 +98,7 @@ class CandidateTopologyTest {
                         NextOffsets.silent(),
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.none(),
-                        WatchedSite.projections(sites),
+                        WatchedSite::projections,
                         probes,
                         OutputGuard.silent(config.topics())),
                 StreamsSettings.monitor(config),

@@ -24,6 +24,7 @@ import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.plumbline.topology.emission.SigningKeys;
 import io.plumbline.topology.kafka.NextOffsets;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.report.Json;
 import java.nio.charset.StandardCharsets;
@@ -85,8 +86,7 @@ class SwapModesTest {
         sites = WatchedFolder.sites(config);
         stream = new Streaming(
                 AdapterTopology.build(
-                        config,
-                        sites,
+                        InForce.of(new Watched(config, sites)),
                         this::inService,
                         Map.of(),
                         new Topic(),

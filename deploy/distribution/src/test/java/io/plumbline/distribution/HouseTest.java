@@ -93,6 +93,7 @@ class HouseTest {
             "topology.config",
             "topology.broker",
             "topology",
+            "topology.reload",
             "topology.metrics",
             "topology.http",
             "topology.console",

@@ -5,9 +5,9 @@ import io.plumbline.topology.adaptation.AdapterAnswer.Publication;
 import io.plumbline.topology.assessment.ActiveDecoders;
 import io.plumbline.topology.assessment.ActiveDecoders.Active;
 import io.plumbline.topology.assessment.AdaptationMessage;
-import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
 import org.apache.kafka.common.serialization.Serdes;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -63,7 +64,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     private final RowPools pools;
     private final RequestPool requests;
     private final KeyValueStore<String, byte[]> swaps;
-    private final Map<String, SiteAdapter> adapters;
+    private final InForce<Map<String, SiteAdapter>> adapters;
     private final PublishedCandidates published;
     private final InService inService;
     private final AdaptationListener listener;
@@ -84,13 +85,14 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     private long looked = WaitingCommands.FROM_COMMITTED;
 
     /** The sites whose rows are pooled, blocks of sites with several targets among them. */
-    private final Set<String> pooled = new HashSet<>();
+    private final InForce<Set<String>> pooled;
 
     private final RefitRequests refits;
 
     private AdapterTask(
             ProcessorContext<String, AdapterAnswer> context,
-            Map<String, SiteAdapter> adapters,
+            InForce<Map<String, SiteAdapter>> adapters,
+            InForce<Set<String>> pooled,
             ActiveDecoders activeDecoders,
             PublishedCandidates published,
             AdaptationListener listener,
@@ -100,6 +102,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             AtomicLong answered) {
         this.context = context;
         this.adapters = adapters;
+        this.pooled = pooled;
         this.inService = new InService(activeDecoders);
         this.published = published;
         this.listener = listener;
@@ -111,15 +114,13 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         requests = new RequestPool(context.getStateStore(PARTS_STORE));
         swaps = context.getStateStore(SWAPS_STORE);
         refits = new RefitRequests(pools, requests, listener);
-        adapters.values().forEach(adapter -> adapter.blocks().forEach(block -> pooled.add(block.site())));
         pools.rows().forEach(this::tell);
         // Called between records, those of the thread's other partitions too: after a refit of theirs as well.
         context.schedule(BETWEEN_LOOKS, PunctuationType.WALL_CLOCK_TIME, nowMs -> lookAfterAnswers());
     }
 
     /**
-     * @param settings by site; sites without are only watched
-     * @param rules by site, of the same sites
+     * @param sites that are watched here
      * @param probes run the rest of the model of the sites that name it
      * @param activeDecoders what is on the topic, as readers see it
      * @param waiting finds commands ahead of what was read
@@ -127,9 +128,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
      * @param logConfig topic settings of the change-logs
      */
     public static ProcessorSupplier<byte[], byte[], String, AdapterAnswer> supplier(
-            Map<String, WatchedSite> sites,
-            Map<String, AdaptationSettings> settings,
-            Map<String, SwapRules> rules,
+            InForce<Adapting> sites,
             Map<String, BehaviourProbe> probes,
             ActiveDecoders activeDecoders,
             PublishedCandidates published,
@@ -137,7 +136,12 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             WaitingCommands waiting,
             Approvers approvers,
             Map<String, String> logConfig) {
-        Map<String, SiteAdapter> adapters = SiteAdapter.all(sites, settings, rules, probes, published);
+        InForce<Map<String, SiteAdapter>> adapters =
+                sites.map(all -> SiteAdapter.all(all.sites(), all.settings(), all.rules(), probes, published));
+        InForce<Set<String>> pooled = adapters.map(all -> all.values().stream()
+                .flatMap(adapter -> adapter.blocks().stream())
+                .map(SiteAdapter.Block::site)
+                .collect(Collectors.toUnmodifiableSet()));
         Attempts attempts = new Attempts();
         AtomicLong answered = new AtomicLong();
         Set<StoreBuilder<?>> stores =
@@ -147,6 +151,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                 context -> new AdapterTask(
                         context,
                         adapters,
+                        pooled,
                         activeDecoders,
                         published,
                         listener,
@@ -167,7 +172,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     private void tell(String site, int pooledRows) {
-        if (pooled.contains(site)) {
+        if (pooled.newest().contains(site)) {
             told.add(site);
             listener.onPooled(site, pooledRows);
         }
@@ -191,12 +196,13 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             skip(site, String.valueOf(e.getMessage()));
             return;
         }
-        SiteAdapter adapter = adapters.get(site);
+        SiteAdapter adapter = adapter(site, message);
         if (message instanceof AdaptationMessage.Command command) {
             if (!hasOvertaken(place().offset(), command)) {
                 carryOut(site, command, record.timestamp());
             }
-        } else if (message instanceof AdaptationMessage.SamplePart part && pooled.contains(site)) {
+        } else if (message instanceof AdaptationMessage.SamplePart part
+                && pooled.at(part.windowEndMs() - 1).contains(site)) {
             pools.keep(site, part, value);
         } else if (adapter == null) {
             LOG.warn(
@@ -212,6 +218,11 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             answer(site, adapter, message, record.timestamp());
             settle(adapter);
         }
+    }
+
+    /** Returns how a site adapts in the window that a message is about, or at the time of a command; null: not. */
+    private @Nullable SiteAdapter adapter(String site, AdaptationMessage message) {
+        return adapters.at(message.windowEndMs() - 1).get(site);
     }
 
     /** Keeps what is pooled by now, and tells how much that is. */
@@ -236,7 +247,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             forward(site, AdapterAnswer.said(report).to(given), timestampMs);
             return;
         }
-        SiteAdapter configured = adapters.get(site);
+        SiteAdapter configured = adapter(site, given);
         if (configured == null) {
             AdaptationReport report = AdaptationReport.plain(site, 0, Outcome.REJECTED, unknown(site), 0);
             forward(site, AdapterAnswer.said(report).to(command), timestampMs);

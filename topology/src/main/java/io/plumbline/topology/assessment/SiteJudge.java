@@ -26,14 +26,20 @@ final class SiteJudge {
 
     /** Judges a site without running the rest of its model. */
     SiteJudge(WatchedSite site) {
-        this(site, null, null);
+        this(site, null, null, null);
     }
 
     /**
+     * @param before who judged the site until now; null: nobody
      * @param probe runs the rest of the model; null: nothing does
      * @param shadowProbe runs it behind the explainer that is measured beside the site's
      */
-    SiteJudge(WatchedSite site, @Nullable BehaviourProbe probe, @Nullable BehaviourProbe shadowProbe) {
+    SiteJudge(
+            WatchedSite site,
+            @Nullable SiteJudge before,
+            @Nullable BehaviourProbe probe,
+            @Nullable BehaviourProbe shadowProbe) {
+        drifted = before != null && before.drifted;
         this.site = site;
         SiteSettings settings = site.settings();
         Threshold clear = settings.alarms().clear();
@@ -46,6 +52,11 @@ final class SiteJudge {
                 settings.alarms().minimumRows());
         meter = new WindowMeter(site, probe, shadowProbe, judge);
         decision = new SiteDecision(site, judge);
+    }
+
+    /** Returns whether it judges by this very site. */
+    boolean isOf(WatchedSite one) {
+        return site == one;
     }
 
     /** Names what a window asks the adapter for. */

@@ -190,8 +190,9 @@ public record WatchedSite(
      * @throws IllegalArgumentException when they do not belong together, saying how
      */
     public static WatchedSite read(SiteSettings settings) throws IOException {
-        Baseline baseline = Baseline.read(settings.explained().baseline());
-        WatchedSite site = of(settings, explainer(settings, baseline, new SharedExplainers()), baseline);
+        SiteFiles files = new SiteFiles();
+        Baseline baseline = files.baseline(settings);
+        WatchedSite site = of(settings, explainer(settings, baseline, files), baseline);
         SiteSettings.Candidate candidate = settings.explained().candidate();
         return candidate == null ? site : site.beside(candidate.read(), candidate.readBaseline());
     }
@@ -203,15 +204,15 @@ public record WatchedSite(
      * @throws IllegalArgumentException when the files of one do not belong together, saying how
      */
     public static Map<String, WatchedSite> readAll(Collection<SiteSettings> all) throws IOException {
-        SharedExplainers explainers = new SharedExplainers();
+        SiteFiles files = new SiteFiles();
         Map<String, Baseline> baselines = new LinkedHashMap<>();
         for (SiteSettings settings : all) {
-            baselines.put(settings.site(), Baseline.read(settings.explained().baseline()));
+            baselines.put(settings.site(), files.baseline(settings));
         }
         Map<String, WatchedSite> sites = new LinkedHashMap<>();
         for (SiteSettings settings : all) {
             Baseline baseline = judgedAsOne(settings, all, baselines);
-            WatchedSite site = of(settings, explainer(settings, baseline, explainers), baseline);
+            WatchedSite site = of(settings, explainer(settings, baseline, files), baseline);
             SiteSettings.Candidate candidate = settings.explained().candidate();
             sites.put(
                     settings.site(),
@@ -249,10 +250,10 @@ public record WatchedSite(
         }
     }
 
-    private static Explainer explainer(SiteSettings settings, Baseline baseline, SharedExplainers explainers)
+    private static Explainer explainer(SiteSettings settings, Baseline baseline, SiteFiles files)
             throws IOException {
         return settings.explained().hasExplainer()
-                ? explainers.of(settings)
+                ? files.explainer(settings)
                 : GivenReconstructions.of(
                         baseline.dimension(), settings.explained().options());
     }

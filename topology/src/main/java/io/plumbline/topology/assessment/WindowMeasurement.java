@@ -1,12 +1,13 @@
 package io.plumbline.topology.assessment;
 
 import io.plumbline.causal.BehaviourProbe;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.WindowWork;
 import java.util.Map;
-import java.util.Objects;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,36 +16,54 @@ import org.jspecify.annotations.Nullable;
  */
 public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
 
-    private final Map<String, SiteJudge> judges;
+    /**
+     * Who judges the windows of sites.
+     *
+     * @param ofCandidates judges sites as their candidates explain them
+     */
+    private record Judges(Map<String, SiteJudge> ofSites, Map<String, SiteJudge> ofCandidates) {
 
-    /** Judges sites as their candidates explain them, by site. */
-    private final Map<String, SiteJudge> ofCandidates;
+        static final Judges NONE = new Judges(Map.of(), Map.of());
 
+        /** @param before keeps the judges of the sites that are as they were */
+        static Judges of(Map<String, WatchedSite> sites, Judges before, Map<String, BehaviourProbe> probes) {
+            return new Judges(
+                    all(sites.values().stream(), before.ofSites, probes),
+                    all(sites.values().stream().flatMap(site -> Stream.ofNullable(site.candidate())),
+                            before.ofCandidates, probes));
+        }
+
+        private static Map<String, SiteJudge> all(
+                Stream<WatchedSite> sites, Map<String, SiteJudge> before, Map<String, BehaviourProbe> probes) {
+            return sites.collect(Collectors.toUnmodifiableMap(WatchedSite::site, site -> {
+                SiteJudge judged = before.get(site.site());
+                return judged != null && judged.isOf(site)
+                        ? judged
+                        : new SiteJudge(
+                                site, judged, probes.get(site.probe()), probes.get(site.shadowProbe()));
+            }));
+        }
+    }
+
+    private final InForce<Judges> judges;
     private final Map<String, Long> blocks;
     private final ActiveDecoders activeDecoders;
 
     /** @param probes run the rest of the model of the sites that name it, see {@link WatchedSite#probe} */
     public WindowMeasurement(
-            Map<String, WatchedSite> sites, Map<String, BehaviourProbe> probes, ActiveDecoders activeDecoders) {
-        this.judges = sites.entrySet().stream()
-                .collect(Collectors.toUnmodifiableMap(Map.Entry::getKey, entry -> judge(entry.getValue(), probes)));
-        this.ofCandidates = sites.values().stream()
-                .map(WatchedSite::candidate)
-                .filter(Objects::nonNull)
-                .collect(Collectors.toUnmodifiableMap(WatchedSite::site, site -> judge(site, probes)));
-        this.blocks = sites.values().stream()
+            InForce<Map<String, WatchedSite>> sites,
+            Map<String, BehaviourProbe> probes,
+            ActiveDecoders activeDecoders) {
+        judges = sites.map((all, before) -> Judges.of(all, before == null ? Judges.NONE : before, probes));
+        blocks = sites.newest().values().stream()
                 .collect(Collectors.groupingBy(site -> site.id().group(), Collectors.counting()));
         this.activeDecoders = activeDecoders;
-    }
-
-    private static SiteJudge judge(WatchedSite site, Map<String, BehaviourProbe> probes) {
-        return new SiteJudge(site, probes.get(site.probe()), probes.get(site.shadowProbe()));
     }
 
     @Override
     public Function<ClosedWindow, MeasuredWindow> on(ClosedWindow window) {
         ActiveDecoders.Active active = activeDecoders.of(window.site());
-        SiteJudge judge = judge(window.site(), active == null ? null : active.explainerSha256());
+        SiteJudge judge = judge(window, active == null ? null : active.explainerSha256());
         Measurement measurement = judge == null ? null : judge.measure(window, active);
         return accounted -> new MeasuredWindow(accounted, measurement);
     }
@@ -55,15 +74,16 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
     }
 
     /**
-     * Returns the judge of a site.
+     * Returns who judges a window.
      *
      * @param explainerSha256 names the explainer in service; null: the site's own
      */
     @Nullable
-    SiteJudge judge(String site, @Nullable String explainerSha256) {
-        SiteJudge ofCandidate = ofCandidates.get(site);
+    SiteJudge judge(ClosedWindow window, @Nullable String explainerSha256) {
+        Judges inForce = judges.at(window.startMs());
+        SiteJudge ofCandidate = inForce.ofCandidates().get(window.site());
         return ofCandidate != null && ofCandidate.explainerSha256().equals(explainerSha256)
                 ? ofCandidate
-                : judges.get(site);
+                : inForce.ofSites().get(window.site());
     }
 }

@@ -157,6 +157,14 @@ final class TopicPlan {
                 ours(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
                 EnumSet.allOf(Application.class),
                 adapter);
+        // Kept for ever: some hundred bytes a change.
+        add(
+                names.configuration(),
+                "versions of the configuration",
+                1,
+                ours(TopicConfig.RETENTION_MS_CONFIG, "-1"),
+                EnumSet.allOf(Application.class),
+                monitor);
     }
 
     private static Map<String, String> ours(String key, String value) {

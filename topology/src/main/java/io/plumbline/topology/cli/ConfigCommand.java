@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.ReadConfig;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
@@ -60,6 +61,6 @@ public final class ConfigCommand implements Callable<Integer> {
         if (config == null) {
             throw new UsageException("--print needs --config FILE: whose configuration?");
         }
-        return MonitorConfig.effective(config);
+        return ReadConfig.of(config).yaml();
     }
 }

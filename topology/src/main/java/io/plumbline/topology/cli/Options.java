@@ -9,18 +9,12 @@ import io.plumbline.records.ActivationFile;
 import io.plumbline.topology.assessment.Explainers;
 import io.plumbline.topology.config.DurationText;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
-import java.util.HexFormat;
 import java.util.List;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -156,16 +150,5 @@ public final class Options {
             throw new UsageException("%s = %s: exists already; name a %s that does not".formatted(option, path, kind));
         }
         requireParent(option, path);
-    }
-
-    /** Returns the SHA-256 of a file, in hexadecimal. */
-    static String sha256(Path file) throws IOException {
-        try (InputStream in = Files.newInputStream(file);
-                DigestInputStream digest = new DigestInputStream(in, MessageDigest.getInstance("SHA-256"))) {
-            digest.transferTo(OutputStream.nullOutputStream());
-            return HexFormat.of().formatHex(digest.getMessageDigest().digest());
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
     }
 }

@@ -10,6 +10,7 @@ import io.plumbline.judgement.AlarmLaw;
 import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.Threshold;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.wire.Sha256;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +40,7 @@ public final class Replacement {
         if (!Files.isRegularFile(file)) {
             throw new UsageException("--replaces = %s: no such file".formatted(file));
         }
-        return new Replacement(Options.baseline(file, explainer), Options.sha256(file));
+        return new Replacement(Options.baseline(file, explainer), Sha256.of(file));
     }
 
     /** The site's own rule where it has a calibrated one, otherwise the default promise. */

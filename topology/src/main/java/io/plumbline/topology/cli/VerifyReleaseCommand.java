@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.wire.PemKey;
 import io.plumbline.wire.Printable;
+import io.plumbline.wire.Sha256;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -121,7 +122,7 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
                     // A link can lead anywhere later, whatever it leads to now.
                     found.put(
                             name,
-                            Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? Options.sha256(file) : "no file");
+                            Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? Sha256.of(file) : "no file");
                 }
             }
         }

@@ -23,7 +23,7 @@ import io.plumbline.judgement.Threshold;
 import io.plumbline.judgement.Threshold.Level;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.FeatureNames;
-import io.plumbline.topology.assessment.SharedExplainers;
+import io.plumbline.topology.assessment.SiteFiles;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.emission.DecoderEmitter;
@@ -312,12 +312,16 @@ public final class ConfigCheck {
 
     /** Reads and checks the files of every site, in the order of the configuration. */
     public static List<Site> sites(MonitorConfig config) {
+        return sites(config, new SiteFiles());
+    }
+
+    /** Checks as {@link #sites(MonitorConfig)} does, but reads only what is not held already. */
+    public static List<Site> sites(MonitorConfig config, SiteFiles files) {
         List<Site> sites = new ArrayList<>();
-        SharedExplainers explainers = new SharedExplainers();
         config.sites()
                 .forEach((name, settings) -> sites.add(site(
                         settings,
-                        explainers,
+                        files,
                         config.adaptationOf(settings),
                         config.limits().width())));
         return ModelCheck.judgedAsOne(withSizesOfTargets(sites, config));
@@ -352,12 +356,12 @@ public final class ConfigCheck {
 
     private static Site site(
             SiteSettings settings,
-            SharedExplainers explainers,
+            SiteFiles files,
             @Nullable AdaptationSettings adaptation,
             int largestWidth) {
         List<String> problems = new ArrayList<>();
-        Baseline baseline = baseline(settings, problems);
-        Explainer explainer = explainer(settings, explainers, baseline, problems);
+        Baseline baseline = baseline(settings, files, problems);
+        Explainer explainer = explainer(settings, files, baseline, problems);
         if (explainer != null) {
             int width = Math.max(explainer.inputWidth(), explainer.targetWidth());
             if (width > largestWidth) {
@@ -388,7 +392,7 @@ public final class ConfigCheck {
     }
 
     private static @Nullable Explainer explainer(
-            SiteSettings settings, SharedExplainers explainers, @Nullable Baseline baseline, List<String> problems) {
+            SiteSettings settings, SiteFiles files, @Nullable Baseline baseline, List<String> problems) {
         SiteSettings.Explained explained = settings.explained();
         if (!explained.hasExplainer()) {
             return given(settings, baseline, problems);
@@ -398,7 +402,7 @@ public final class ConfigCheck {
             return null;
         }
         try {
-            return explainers.of(settings);
+            return files.explainer(settings);
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("explainer: " + broken.getMessage());
             return null;
@@ -452,14 +456,14 @@ public final class ConfigCheck {
         }
     }
 
-    private static @Nullable Baseline baseline(SiteSettings settings, List<String> problems) {
+    private static @Nullable Baseline baseline(SiteSettings settings, SiteFiles files, List<String> problems) {
         SiteSettings.Explained explained = settings.explained();
         if (!Files.isRegularFile(explained.baseline())) {
             problems.add("baseline: no file %s; `plumbline baseline` writes one".formatted(explained.baseline()));
             return null;
         }
         try {
-            return Baseline.read(explained.baseline());
+            return files.baseline(settings);
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("baseline: %s: %s".formatted(explained.baseline(), broken.getMessage()));
             return null;

@@ -15,6 +15,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -166,6 +167,7 @@ final class ConfigNode {
         if (value.isMissingNode() || value.isNull()) {
             return List.of();
         }
+        effective.set(key, value);
         List<ConfigNode> mappings = new ArrayList<>();
         for (JsonNode element : value.isArray() ? value : List.of(value)) {
             String place = value.isArray() ? "%s[%d]".formatted(pathOf(key), mappings.size()) : pathOf(key);
@@ -310,12 +312,20 @@ final class ConfigNode {
     }
 
     private String pathOf(String key) {
-        // A site's name holds dots itself; quoting it keeps the path readable.
-        String name = key.contains(".") ? "\"" + cut(key) + "\"" : cut(key);
-        return path.isEmpty() ? name : path + "." + name;
+        return path.isEmpty() ? named(key) : path + "." + named(key);
     }
 
-    private static String show(JsonNode value) {
+    /** Returns keys below each other as they stand in messages. */
+    static String path(List<String> keys) {
+        return keys.stream().map(ConfigNode::named).collect(Collectors.joining("."));
+    }
+
+    /** Returns a key as it stands in a path: a site's name holds dots itself, and quoting it keeps that readable. */
+    private static String named(String key) {
+        return key.contains(".") ? "\"" + cut(key) + "\"" : cut(key);
+    }
+
+    static String show(JsonNode value) {
         return cut(value.isValueNode() ? value.asText() : value.toString());
     }
 

@@ -54,31 +54,22 @@ final class ConfigReader {
         this.folder = folder;
     }
 
-    static MonitorConfig read(String yaml, String source, Path folder) {
-        ConfigReader reader = new ConfigReader(folder);
-        return reader.checked(reader.root(yaml, source), source);
-    }
-
-    /** The configuration as YAML with every default, secrets hidden. */
-    static String effective(String yaml, String source, Path folder) {
+    static ReadConfig read(String yaml, String source, Path folder) {
         ConfigReader reader = new ConfigReader(folder);
         ConfigNode root = reader.root(yaml, source);
         MonitorConfig config = reader.checked(root, source);
-        ObjectNode kafka = root.effective().withObjectProperty("kafka");
+        ObjectNode effective = root.effective();
+        ObjectNode kafka = effective.withObjectProperty("kafka");
         config.kafka().forEach((key, value) -> kafka.put(key, config.secrets().shown(key, value)));
         OtlpSettings otlp = config.otlp();
         if (otlp != null) {
-            ObjectNode metrics = root.effective().withObjectProperty("metrics");
+            ObjectNode metrics = effective.withObjectProperty("metrics");
             ObjectNode headers = metrics.withObjectProperty("otlp").withObjectProperty("headers");
             otlp.headers()
                     .keySet()
                     .forEach(name -> headers.put(name, config.secrets().shownHeader(name)));
         }
-        try {
-            return YAML.writeValueAsString(root.effective());
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("the configuration cannot be written as YAML", e);
-        }
+        return new ReadConfig(config, effective);
     }
 
     /** Reads how the log is written, and nothing else of the file. */
@@ -361,7 +352,8 @@ final class ConfigReader {
                 names.getOrDefault("adaptation_requests", ""),
                 names.getOrDefault("adaptation_reports", ""),
                 names.getOrDefault("decoders", ""),
-                names.getOrDefault("dead_letters", ""));
+                names.getOrDefault("dead_letters", ""),
+                names.getOrDefault("configuration", ""));
     }
 
     private static @Nullable Integer waitingPanes(ConfigNode state, WindowSettings window, Limits limits) {

@@ -7,7 +7,6 @@ import io.plumbline.topology.ingest.Limits;
 import io.plumbline.topology.models.ModelSettings;
 import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.topology.panes.WindowSettings;
-import io.plumbline.wire.Printable;
 import io.plumbline.wire.TextFile;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,20 +14,15 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFileAttributeView;
-import java.nio.file.attribute.PosixFilePermission;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Consumer;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.streams.StreamsConfig;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The whole configuration, checked: whoever holds one need not check again. It says nothing about files and brokers
@@ -75,7 +69,6 @@ public record MonitorConfig(
         Map<String, AdaptationSettings> adaptations,
         Map<String, SwapRules> swapRules) {
 
-    private static final Logger LOG = LoggerFactory.getLogger(MonitorConfig.class);
     private static final String DEFAULT_FILE = "default-config.yaml";
 
     /**
@@ -129,24 +122,7 @@ public record MonitorConfig(
      * @throws IOException when it cannot be read
      */
     public static MonitorConfig load(Path file) throws IOException {
-        return load(file, log -> {});
-    }
-
-    /**
-     * Reads a file as {@link #load(Path)} does.
-     *
-     * @param logs hears how the log is to be written before its first line
-     */
-    public static MonitorConfig load(Path file, Consumer<LogSettings> logs) throws IOException {
-        MonitorConfig config = parse(content(file), file.toString(), folder(file));
-        logs.accept(config.log);
-        if (config.secrets.hasLiteral() && isReadableByAll(file)) {
-            LOG.warn(
-                    "the configuration holds a password and every user of this machine can read it: file={}\n"
-                            + "chmod 600 it, or write ${env:NAME} or ${file:PATH} in place of the password",
-                    Printable.value(file));
-        }
-        return config;
+        return ReadConfig.of(file).config();
     }
 
     /**
@@ -159,17 +135,7 @@ public record MonitorConfig(
         return ConfigReader.log(content(file), file.toString());
     }
 
-    /**
-     * The configuration of a file as YAML, with every default filled in and every secret hidden.
-     *
-     * @throws ConfigException listing every mistake in it
-     * @throws IOException when it cannot be read
-     */
-    public static String effective(Path file) throws IOException {
-        return ConfigReader.effective(content(file), file.toString(), folder(file));
-    }
-
-    private static String content(Path file) throws IOException {
+    static String content(Path file) throws IOException {
         if (Files.isDirectory(file)) {
             throw new ConfigException(file.toString(), List.of("is a folder, not a configuration file"));
         }
@@ -186,16 +152,6 @@ public record MonitorConfig(
         }
     }
 
-    private static Path folder(Path file) {
-        Path folder = file.toAbsolutePath().getParent();
-        return folder == null ? Path.of("") : folder;
-    }
-
-    private static boolean isReadableByAll(Path file) throws IOException {
-        PosixFileAttributeView view = Files.getFileAttributeView(file, PosixFileAttributeView.class);
-        return view != null && view.readAttributes().permissions().contains(PosixFilePermission.OTHERS_READ);
-    }
-
     /**
      * Reads YAML.
      *
@@ -204,7 +160,7 @@ public record MonitorConfig(
      * @throws ConfigException listing every mistake in it
      */
     public static MonitorConfig parse(String yaml, String source, Path folder) {
-        return ConfigReader.read(yaml, source, folder);
+        return ConfigReader.read(yaml, source, folder).config();
     }
 
     /** A commented file to start from. It loads as it stands. */

@@ -14,6 +14,7 @@ import java.util.Map;
  * @param adaptationReports from the adapter: what was fitted, published or refused
  * @param decoders published decoders; compacted
  * @param deadLetters records that could not be used, with the reason
+ * @param configuration versions of the configuration that the instances agreed on
  */
 public record TopicNames(
         String activations,
@@ -23,7 +24,8 @@ public record TopicNames(
         String adaptationRequests,
         String adaptationReports,
         String decoders,
-        String deadLetters) {
+        String deadLetters,
+        String configuration) {
 
     public static final TopicNames DEFAULT = new TopicNames(
             "activations",
@@ -33,7 +35,8 @@ public record TopicNames(
             "adaptation-requests",
             "adaptation-reports",
             "decoders",
-            "dead-letters");
+            "dead-letters",
+            "plumbline-configuration");
 
     /** The names by their keys in the configuration file, in the order a record meets them. */
     public Map<String, String> byKey() {
@@ -46,6 +49,7 @@ public record TopicNames(
         names.put("adaptation_reports", adaptationReports);
         names.put("decoders", decoders);
         names.put("dead_letters", deadLetters);
+        names.put("configuration", configuration);
         return names;
     }
 }

@@ -13,6 +13,8 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.progress.Probe;
+import io.plumbline.topology.reload.ConfigVersion;
+import io.plumbline.topology.reload.ReloadListener;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
@@ -48,6 +50,7 @@ public final class Console
                 DriftListener,
                 AdaptationListener,
                 DecoderListener,
+                ReloadListener,
                 AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Console.class);
@@ -116,6 +119,11 @@ public final class Console
     public void readReports() {
         model.readingPast();
         feed = ReportFeed.start(config, model, limits);
+    }
+
+    @Override
+    public void onConfiguration(MonitorConfig next, String sha256, @Nullable ConfigVersion version) {
+        guarded(() -> api.takeOver(next));
     }
 
     @Override

@@ -22,7 +22,7 @@ final class ConsoleApi {
 
     private static final int SPARKS = 60;
 
-    private final MonitorConfig config;
+    private volatile MonitorConfig config;
     private final ConsoleModel model;
     private final long staleAfterMs;
 
@@ -30,6 +30,11 @@ final class ConsoleApi {
         this.config = config;
         this.model = model;
         staleAfterMs = Metrics.Settings.of(config.window(), 1).staleness().toMillis();
+    }
+
+    /** Answers by another configuration of the same sites. */
+    void takeOver(MonitorConfig next) {
+        config = next;
     }
 
     /** @param place where the events stand: taken before the model is looked at, so that nothing is missed */

@@ -104,6 +104,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     private final PipelineMeters pipeline;
     private final AdaptationMeters adaptations;
     private final DecoderMeters decoders;
+    private final ConfigMeters configuration;
     private final List<MultiCollector> collectors;
     private final List<AutoCloseable> bound = new CopyOnWriteArrayList<>();
 
@@ -123,7 +124,12 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         pipeline = new PipelineMeters(counters, sites, times, wallClock, settings.staleness());
         adaptations = new AdaptationMeters(counters, sites, times);
         decoders = new DecoderMeters(sites);
-        collectors = Stream.of(pipeline.collectors(), adaptations.collectors(), decoders.collectors())
+        configuration = new ConfigMeters(wallClock);
+        collectors = Stream.of(
+                        pipeline.collectors(),
+                        adaptations.collectors(),
+                        decoders.collectors(),
+                        List.<MultiCollector>of(configuration))
                 .flatMap(List::stream)
                 .toList();
         collectors.forEach(prometheus::register);
@@ -153,6 +159,11 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     /** Returns the meters of the subscriber of decoders. */
     public DecoderMeters decoders() {
         return decoders;
+    }
+
+    /** Returns the meters of the configuration in force. */
+    public ConfigMeters configuration() {
+        return configuration;
     }
 
     /**

@@ -31,7 +31,8 @@ final class SiteSwaps implements MultiCollector {
     private final Map<String, Standing> sites = new ConcurrentHashMap<>();
 
     void mode(String site, SwapRules.Mode mode) {
-        sites.put(site, new Standing(mode, false, 0));
+        sites.merge(site, new Standing(mode, false, 0), (before, next) ->
+                new Standing(mode, before.pinned(), before.candidate()));
     }
 
     /** Takes what was told about a site whose mode is known; others are not ours to export. */

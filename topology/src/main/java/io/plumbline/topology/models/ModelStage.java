@@ -7,6 +7,7 @@ import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.kafka.Task;
 import io.plumbline.topology.kafka.TaskProcessor;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.SiteStanding;
@@ -45,7 +46,7 @@ public final class ModelStage implements Task<byte[], byte[]> {
 
     private final ProcessorContext<byte[], byte[]> context;
     private final KeyValueStore<String, byte[]> memories;
-    private final Map<String, ModelSettings> models;
+    private final InForce<Map<String, ModelSettings>> models;
     private final DriftListener listener;
 
     private final Set<String> judged = new HashSet<>();
@@ -54,7 +55,9 @@ public final class ModelStage implements Task<byte[], byte[]> {
     private final Map<String, Map<Long, Long>> waiting = new HashMap<>();
 
     private ModelStage(
-            ProcessorContext<byte[], byte[]> context, Map<String, ModelSettings> models, DriftListener listener) {
+            ProcessorContext<byte[], byte[]> context,
+            InForce<Map<String, ModelSettings>> models,
+            DriftListener listener) {
         this.context = context;
         memories = context.getStateStore(MODELS_STORE);
         this.models = models;
@@ -63,11 +66,11 @@ public final class ModelStage implements Task<byte[], byte[]> {
     }
 
     /**
-     * @param models by name
+     * @param models by name; always the same ones, with the same sites
      * @param logConfig topic settings of the change-log
      */
     public static ProcessorSupplier<byte[], byte[], byte[], byte[]> supplier(
-            Map<String, ModelSettings> models, DriftListener listener, Map<String, String> logConfig) {
+            InForce<Map<String, ModelSettings>> models, DriftListener listener, Map<String, String> logConfig) {
         StoreBuilder<KeyValueStore<String, byte[]>> store = Stores.keyValueStoreBuilder(
                         Stores.inMemoryKeyValueStore(MODELS_STORE), Serdes.String(), Serdes.ByteArray())
                 .withLoggingEnabled(logConfig);
@@ -77,7 +80,7 @@ public final class ModelStage implements Task<byte[], byte[]> {
     @Override
     public void process(Record<byte[], byte[]> record) {
         String name = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
-        ModelSettings model = models.get(name);
+        ModelSettings model = models.newest().get(name);
         SiteWindow window;
         try {
             window = Json.read(record.value() == null ? new byte[0] : record.value(), SiteWindow.class);
@@ -112,7 +115,7 @@ public final class ModelStage implements Task<byte[], byte[]> {
 
     /** Reports the windows that have waited for long enough. */
     private void tick(long nowMs) {
-        for (ModelSettings model : models.values()) {
+        for (ModelSettings model : models.newest().values()) {
             byte[] stored = memories.get(model.model());
             if (stored == null) {
                 continue;
@@ -147,7 +150,8 @@ public final class ModelStage implements Task<byte[], byte[]> {
 
     private ModelMemory tell(ModelSettings model, ModelMemory memory, long startMs, long timestampMs) {
         ModelMemory.Open window = Objects.requireNonNull(memory.open().get(startMs));
-        Judged judged = judged(model, memory, startMs, window);
+        ModelSettings inForce = models.at(startMs).getOrDefault(model.model(), model);
+        Judged judged = judged(inForce, memory, startMs, window);
         Record<byte[], byte[]> told = new Record<>(
                 model.model().getBytes(StandardCharsets.UTF_8), Json.bytes(judged.report()), Math.max(0, timestampMs));
         told.headers().add(ModelReport.HEADER, new byte[] {'1'});

@@ -10,6 +10,7 @@ import io.plumbline.topology.cli.Memory;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.LogOutput;
@@ -73,7 +74,8 @@ final class RunCommand implements Callable<Integer> {
     }
 
     private int run(LogOutput log) throws IOException, InterruptedException {
-        MonitorConfig monitor = MonitorConfig.load(config, log::begin);
+        ReadConfig read = ReadConfig.of(config, log::begin);
+        MonitorConfig monitor = read.config();
         requireMemory(monitor);
         FutureTask<Map<String, WatchedSite>> sites = sites(monitor);
         // Beside what waits for the brokers.
@@ -95,6 +97,7 @@ final class RunCommand implements Callable<Integer> {
                                 monitor.http().console() ? "/" : "/metrics"));
         spec.commandLine().getOut().flush();
         log.follow(config);
+        runtime.follow(config, read);
         String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
         if (runtime.isBrokenByError()) {
             PrintWriter err = spec.commandLine().getErr();

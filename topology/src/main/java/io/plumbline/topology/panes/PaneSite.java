@@ -4,18 +4,19 @@ import io.plumbline.requests.RequestProjection;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says of one site what its panes and windows collect.
+ * Says of one site what a pane or window of it collects.
  *
+ * @param startMs event time at which it begins
  * @param dimension width of its target rows
  * @param sampleRows rows sampled of each pane and window
  * @param totalling the sites whose requests are totalled, kept whole or compared by engine
  */
-public record PaneSite(String site, int dimension, int sampleRows, RequestTotalling totalling) {
+public record PaneSite(String site, long startMs, int dimension, int sampleRows, RequestTotalling totalling) {
 
     /** Returns what rows are projected to for the totals of requests; null where none are kept. */
     @Nullable
     RequestProjection projection() {
-        return totalling.projections().get(site);
+        return totalling.projections().at(startMs).get(site);
     }
 
     /** Returns how many requests are kept whole. */

@@ -146,13 +146,13 @@ public final class PaneStore<S> implements StateStore {
         return openPane(new PaneId(site, message.paneStartMs()), width);
     }
 
-    /** Returns what panes of a configured site collect. */
-    public PaneSite knownSite(String site) {
-        return site(site, Objects.requireNonNull(dimensions.get(site), site));
+    /** Returns what a window of a configured site collects. */
+    public PaneSite knownSite(String site, long startMs) {
+        return site(site, startMs, Objects.requireNonNull(dimensions.get(site), site));
     }
 
-    private PaneSite site(String site, int dimension) {
-        return new PaneSite(site, dimension, sampleRows, totalling);
+    private PaneSite site(String site, long startMs, int dimension) {
+        return new PaneSite(site, startMs, dimension, sampleRows, totalling);
     }
 
     /** Returns the open panes of a site by start; a live view. */
@@ -313,7 +313,7 @@ public final class PaneStore<S> implements StateStore {
 
     private Pane openPane(PaneId id, int dimension) {
         Pane pane = panes.computeIfAbsent(id.site(), name -> new TreeMap<>())
-                .computeIfAbsent(id.startMs(), start -> new Pane(site(id.site(), dimension)));
+                .computeIfAbsent(id.startMs(), start -> new Pane(site(id.site(), start, dimension)));
         dirtyPanes.put(id, pane);
         return pane;
     }

@@ -78,6 +78,11 @@ final class PartitionTimes implements ReadAhead {
         });
     }
 
+    /** Returns the latest event time that was read of any partition; {@link #UNKNOWN}: none is known. */
+    long newestMs() {
+        return places.values().stream().mapToLong(Place::timeMs).max().orElse(UNKNOWN);
+    }
+
     /** Returns whether reading was held back within the last second, so that looks should be frequent. */
     boolean isHolding() {
         return heldMs != UNKNOWN && wallMs.getAsLong() - heldMs < 1_000;

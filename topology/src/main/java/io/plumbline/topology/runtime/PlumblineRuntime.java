@@ -4,6 +4,7 @@ import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.AdapterTopology;
 import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.Watched;
 import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
@@ -18,6 +19,7 @@ import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.OtlpSettings;
+import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.console.Console;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSigner;
@@ -29,6 +31,7 @@ import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.OtlpPush;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.progress.LateProbe;
 import io.plumbline.topology.progress.Probe;
@@ -36,12 +39,15 @@ import io.plumbline.topology.progress.ProgressWatch;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.progress.Standstills;
 import io.plumbline.topology.progress.StreamsProbes;
+import io.plumbline.topology.reload.ConfigFollower;
+import io.plumbline.topology.reload.ConfigReload;
+import io.plumbline.topology.reload.ConfigVersion;
+import io.plumbline.topology.reload.HostName;
+import io.plumbline.topology.reload.ReloadListener;
 import io.plumbline.topology.windows.WindowWorkers;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.net.UnknownHostException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFileAttributeView;
@@ -60,6 +66,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.RetriableException;
@@ -103,7 +110,19 @@ public final class PlumblineRuntime implements AutoCloseable {
     private final CountDownLatch failed = new CountDownLatch(1);
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
     private @Nullable MonitorServer server;
+
+    /** What is told of the configuration while it runs; null: it has not started. */
+    private @Nullable Configured configured;
     private volatile boolean brokenByError;
+
+    /**
+     * Takes another configuration over.
+     *
+     * @param monitors whether this process says from which window on one holds
+     * @param newestEventMs latest event time that was read, by whatever instance
+     */
+    private record Configured(
+            InForce<Watched> inForce, boolean monitors, LongSupplier newestEventMs, ReloadListener listener) {}
 
     private PlumblineRuntime() {}
 
@@ -237,7 +256,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         metrics.expect(sites.keySet());
         Map<String, WatchedTargets> swapped = WatchedTargets.of(sites);
         metrics.expect(swapped.keySet());
-        config.swapRules().forEach((site, rules) -> metrics.decoders().configured(site, rules.mode()));
+        showModes(config, metrics);
         swapped.forEach((site, blocks) ->
                 metrics.decoders().trained(site, blocks.trained().sha256()));
         PublishedDecoders decoders = own(PublishedDecoders.follow(
@@ -252,17 +271,25 @@ public final class PlumblineRuntime implements AutoCloseable {
         Probe allAlive = Optional::empty;
         Probe allReady = topicsThere.whole();
         Map<String, BehaviourProbe> probes = own(BehaviourProbes.open(sites)).bySite();
+        int waitingPanes = role.monitors()
+                ? CapacityEstimate.waitingPanes(
+                        config, prepared.sourcePartitions(), Runtime.getRuntime().maxMemory())
+                : 0;
+        InForce<Watched> inForce =
+                InForce.of(new Watched(role.monitors() ? config.withWaitingPanes(waitingPanes) : config, sites));
+        PartitionTimes times = times(config, waitingPanes, prepared.sourcePartitions());
+        configured = new Configured(
+                inForce,
+                role.monitors(),
+                times::newestMs,
+                heard(ReloadListener.class, metrics, Listeners.both(ReloadListener.class, metrics.configuration(), swapModes(metrics)), console));
         if (role.monitors()) {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             Properties properties = StreamsSettings.monitor(config);
-            int waitingPanes = CapacityEstimate.waitingPanes(
-                    config, prepared.sourcePartitions(), Runtime.getRuntime().maxMemory());
-            PartitionTimes times = times(config, waitingPanes, prepared.sourcePartitions());
             SourceWatcher source = watchSource(config, prepared, metrics, times);
             Topology topology = MonitorTopology.build(
-                    config.withWaitingPanes(waitingPanes),
-                    sites,
+                    inForce,
                     prepared,
                     decoders,
                     new MonitorTopology.Listeners(
@@ -273,7 +300,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     nextOffsets(config, config.monitorApplicationId(), metrics),
                     source,
                     WindowWorkers.of(threads(properties)),
-                    WatchedSite.projections(sites),
+                    WatchedSite::projections,
                     probes,
                     outputs);
             HeldBackTopic heldBack = new HeldBackTopic(config.topics().activations(), times);
@@ -299,8 +326,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             AdaptationListener listener = heard(AdaptationListener.class, metrics, metrics.adaptations(), console);
             Topology topology = AdapterTopology.build(
-                    config,
-                    sites,
+                    inForce,
                     decoders,
                     probes,
                     decoders,
@@ -321,6 +347,19 @@ public final class PlumblineRuntime implements AutoCloseable {
         }
         alive.become(allAlive);
         ready.become(allReady);
+    }
+
+    private static void showModes(MonitorConfig config, Metrics metrics) {
+        config.swapRules().forEach((site, rules) -> metrics.decoders().configured(site, rules.mode()));
+    }
+
+    private static ReloadListener swapModes(Metrics metrics) {
+        return new ReloadListener() {
+            @Override
+            public void onConfiguration(MonitorConfig config, String sha256, @Nullable ConfigVersion version) {
+                showModes(config, metrics);
+            }
+        };
     }
 
     /** Returns a listener that lets the meters count first and the page show then. */
@@ -379,16 +418,8 @@ public final class PlumblineRuntime implements AutoCloseable {
     private void pushMetrics(MonitorConfig config, InetSocketAddress served, Metrics metrics) {
         OtlpSettings otlp = config.otlp();
         if (otlp != null) {
-            String instance = "%s:%d".formatted(hostName(), served.getPort());
+            String instance = "%s:%d".formatted(HostName.local(), served.getPort());
             own(OtlpPush.start(otlp, config.applicationId(), instance, metrics));
-        }
-    }
-
-    private static String hostName() {
-        try {
-            return InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException nameless) {
-            return InetAddress.getLoopbackAddress().getHostName();
         }
     }
 
@@ -494,6 +525,19 @@ public final class PlumblineRuntime implements AutoCloseable {
     /** Returns the address at which the page, /metrics, /healthz and /readyz are served. */
     public InetSocketAddress httpAddress() {
         return java.util.Objects.requireNonNull(server, "started").address();
+    }
+
+    /**
+     * Takes over what changes of the configuration from here on.
+     *
+     * @param file which it was read from
+     * @param read what it said then
+     */
+    public void follow(Path file, ReadConfig read) throws InterruptedException {
+        Configured now = java.util.Objects.requireNonNull(configured, "started");
+        ConfigReload reload = own(
+                ConfigReload.start(read, now.inForce(), now.monitors(), now.newestEventMs(), now.listener()));
+        own(ConfigFollower.start(file, reload));
     }
 
     /** Waits until an application stops by itself; returns why, or null when the time is up first. */

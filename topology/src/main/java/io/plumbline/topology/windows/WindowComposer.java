@@ -378,7 +378,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
 
     private WindowPanes closed(String site, long startMs, long endMs, ClosedBy closedBy, SiteProgress progress) {
         return new WindowPanes(
-                panes.knownSite(site),
+                panes.knownSite(site, startMs),
                 startMs,
                 endMs,
                 List.copyOf(panes.panes(site).subMap(startMs, endMs).values()),

@@ -76,7 +76,7 @@ class ConfigurationReferenceTest {
     @Test
     void defaultsAreThoseOfAConfigurationThatSaysNothing() throws IOException {
         Path file = Files.writeString(folder.resolve("plumbline.yaml"), MINIMAL);
-        JsonNode effective = new YAMLMapper().readTree(MonitorConfig.effective(file));
+        JsonNode effective = ReadConfig.of(file).effective();
         JsonNode site = effective.get("sites").get("a");
         int compared = 0;
         for (Map.Entry<String, Map<String, String>> section : sections().entrySet()) {

@@ -522,7 +522,7 @@ class MonitorConfigTest {
     @Test
     void whatDecidesIsShownWhereTheFileLeavesItOut() {
         String calibrated = SMALLEST.replace(", threshold: 4.0", ", warn: [eta]");
-        String shown = ConfigReader.effective(calibrated, "test", Path.of("/conf"));
+        String shown = ConfigReader.read(calibrated, "test", Path.of("/conf")).yaml();
         for (String line : List.of(
                 """
                     trigger:
@@ -537,7 +537,7 @@ class MonitorConfigTest {
             assertTrue(shown.contains(line), shown);
         }
         assertEquals(site(parse(calibrated), "layer.2"), site(parse(shown), "layer.2"));
-        String number = ConfigReader.effective(SMALLEST, "test", Path.of("/conf"));
+        String number = ConfigReader.read(SMALLEST, "test", Path.of("/conf")).yaml();
         assertTrue(number.contains("    trigger:\n    - \"faithfulness_gap\"\n"), number);
         assertTrue(number.contains("    threshold: 4.0\n"), number);
         assertFalse(number.contains("warn_threshold"), number);

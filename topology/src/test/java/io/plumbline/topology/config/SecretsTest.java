@@ -137,7 +137,7 @@ class SecretsTest {
                   producer.ssl.key.password: %s
                   client.id: plumbline-%s
                   client.rack: ${file:rack}""".formatted(MARKER, MARKER, MARKER));
-        String printed = ConfigReader.effective(yaml, "test", folder);
+        String printed = ConfigReader.read(yaml, "test", folder).yaml();
         assertFalse(printed.contains(MARKER), printed);
         assertTrue(printed.contains("client.rack: \"[hidden, from ${file:rack}]\""), printed);
         assertTrue(printed.contains("producer.ssl.key.password: \"[hidden]\""), printed);
@@ -161,9 +161,9 @@ class SecretsTest {
     void thePrintedConfigurationReadsAsTheSameConfiguration() {
         for (String yaml : List.of(MonitorConfig.defaultFile(), yaml("client.id: x"), yaml("client.id: x") + OTLP)) {
             MonitorConfig config = MonitorConfig.parse(yaml, "test", folder);
-            String printed = ConfigReader.effective(yaml, "test", folder);
+            String printed = ConfigReader.read(yaml, "test", folder).yaml();
             assertEquals(config, MonitorConfig.parse(printed, "printed", folder), printed);
-            assertEquals(printed, ConfigReader.effective(printed, "printed", folder));
+            assertEquals(printed, ConfigReader.read(printed, "printed", folder).yaml());
         }
     }
 
@@ -211,7 +211,7 @@ class SecretsTest {
                 Objects.requireNonNull(config.otlp()).headers());
         assertTrue(config.secrets().hasLiteral());
         assertFalse(config.otlp().toString().contains(MARKER));
-        String printed = ConfigReader.effective(yaml, "test", folder);
+        String printed = ConfigReader.read(yaml, "test", folder).yaml();
         assertFalse(printed.contains(MARKER), printed);
         assertTrue(printed.contains("A: \"[hidden, from ${file:token}]\""), printed);
         for (String broken : List.of(

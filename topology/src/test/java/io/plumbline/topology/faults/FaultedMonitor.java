@@ -1,6 +1,7 @@
 package io.plumbline.topology.faults;
 
 import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.Watched;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.MeasuredWindow;
 import io.plumbline.topology.assessment.SiteSettings;
@@ -13,6 +14,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.kafka.NextOffsets;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.panes.LateReason;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.report.WindowReport;
@@ -68,8 +70,7 @@ final class FaultedMonitor {
         Teller teller = new Teller();
         OutputGuard outputs = OutputGuard.silent(config.topics());
         Topology topology = MonitorTopology.build(
-                config,
-                sites,
+                InForce.of(new Watched(config, sites)),
                 Topics.prepare(config),
                 site -> null,
                 new MonitorTopology.Listeners(teller, teller, teller),
@@ -77,7 +78,7 @@ final class FaultedMonitor {
                 NextOffsets.silent(),
                 SourceWatch.ALWAYS_READ,
                 WindowWorkers.of(2),
-                MonitorFolder.projections(sites),
+                MonitorFolder::projections,
                 Map.of(),
                 outputs);
         topology.addProcessor("print", Printer::new, "compose");

@@ -1,6 +1,7 @@
 package io.plumbline.topology.scale;
 
 import io.plumbline.topology.MonitorTopology;
+import io.plumbline.topology.Watched;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.OutputGuard;
@@ -10,6 +11,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.kafka.NextOffsets;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.panes.LateReason;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.report.WindowReport;
@@ -45,8 +47,7 @@ final class MonitorInstance implements AutoCloseable {
         properties.put(StreamsConfig.STATE_DIR_CONFIG, state.toString());
         streams = new KafkaStreams(
                 MonitorTopology.build(
-                        config,
-                        sites,
+                        InForce.of(new Watched(config, sites)),
                         Topics.prepare(config),
                         site -> null,
                         new MonitorTopology.Listeners(watcher, watcher, watcher),
@@ -54,7 +55,7 @@ final class MonitorInstance implements AutoCloseable {
                         NextOffsets.silent(),
                         SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
-                        WatchedSite.projections(sites),
+                        WatchedSite::projections,
                         Map.of(),
                         OutputGuard.silent(config.topics())),
                 properties);

@@ -47,7 +47,7 @@ public final class Panes {
     }
 
     static PaneSite site(String site, int width, int sampleRows, RequestTotalling totalling) {
-        return new PaneSite(site, width, sampleRows, totalling);
+        return new PaneSite(site, 0, width, sampleRows, totalling);
     }
 
     public static RowSample sample(Pane pane) {

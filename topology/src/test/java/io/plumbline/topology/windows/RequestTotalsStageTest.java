@@ -184,7 +184,7 @@ class RequestTotalsStageTest {
     void whatWaitsToBeProjectedIsInWhatIsSentAndStored() {
         for (boolean stored : new boolean[] {false, true}) {
             TotalsPart totals = new TotalsPart(Panes.site(
-                    SITE, WindowPipeline.WIDTH, 8, RequestTotalling.of(Map.of(SITE, WindowPipeline.PROJECTION))));
+                    SITE, WindowPipeline.WIDTH, 8, new RequestTotalling(Map.of(SITE, WindowPipeline.PROJECTION), 8)));
             Matrix rows = ActivationRecords.integerRows(1, 3, WindowPipeline.WIDTH);
             totals.add(Panes.rows(SITE, new Ingested.Request(7, "seven"), ActivationRecords.undecoded(rows), 1), T0);
             List<byte[]> parts = stored ? stored(totals) : totals.encode();
@@ -210,7 +210,7 @@ class RequestTotalsStageTest {
     @Test
     void aSiteWithoutAProjectionSendsNoTotals() {
         PaneSite another = Panes.site(
-                SITE, WindowPipeline.WIDTH, 8, RequestTotalling.of(Map.of("another", WindowPipeline.PROJECTION)));
+                SITE, WindowPipeline.WIDTH, 8, new RequestTotalling(Map.of("another", WindowPipeline.PROJECTION), 8));
         Pane pane = new Pane(another);
         Panes.take(pane, MomentTile.cut(WindowPipeline.WIDTH, 3, new double[20]).get(0));
         assertNull(pane.value(PaneParts.TOTALS));

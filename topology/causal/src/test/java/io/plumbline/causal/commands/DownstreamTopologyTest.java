@@ -12,6 +12,7 @@ import io.plumbline.causal.heads.HeadProbes;
 import io.plumbline.causal.heads.LivePart;
 import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.Streaming;
+import io.plumbline.topology.Watched;
 import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.OutputGuard;
@@ -21,6 +22,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.PipelineMeters;
+import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowWorkers;
@@ -58,8 +60,7 @@ class DownstreamTopologyTest {
             PipelineMeters pipeline = metrics.pipeline();
             try (Streaming stream = new Streaming(
                     MonitorTopology.build(
-                            config,
-                            sites,
+                            InForce.of(new Watched(config, sites)),
                             new Topics.Prepared(1, 1_000_000),
                             name -> null,
                             new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
@@ -67,7 +68,7 @@ class DownstreamTopologyTest {
                             NextOffsets.silent(),
                             SourceWatch.ALWAYS_READ,
                             WindowWorkers.none(),
-                            WatchedSite.projections(sites),
+                            WatchedSite::projections,
                             Map.of(LiveFolder.SITE, probe),
                             OutputGuard.silent(config.topics())),
                     StreamsSettings.monitor(config),

@@ -1,0 +1,88 @@
+package io.plumbline.topology.config;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what one configuration has otherwise than another.
+ *
+ * @param live what a running process can take over, each as {@code key: before -> after}
+ * @param fixed what takes a restart, in the same form
+ */
+public record ConfigDifference(List<String> live, List<String> fixed) {
+
+    /** Keys of a site that a running process can take over, with all below them. */
+    private static final Set<String> OF_SITE = Set.of(
+            "adaptation",
+            "baseline",
+            "clear",
+            "cooldown",
+            "coverage",
+            "debounce",
+            "features",
+            "sequential",
+            "threshold",
+            "trigger",
+            "warn",
+            "warn_threshold",
+            "watch");
+
+    private static final Set<String> OF_MODEL = Set.of("debounce", "threshold", "wait");
+
+    /** Returns the difference of two effective configurations. */
+    public static ConfigDifference of(ObjectNode before, ObjectNode after) {
+        Map<List<String>, JsonNode> old = values(before);
+        Map<List<String>, JsonNode> next = values(after);
+        Set<List<String>> all = new TreeSet<>((one, other) -> String.join("\0", one).compareTo(String.join("\0", other)));
+        all.addAll(old.keySet());
+        all.addAll(next.keySet());
+        List<String> live = new ArrayList<>();
+        List<String> fixed = new ArrayList<>();
+        for (List<String> key : all) {
+            if (!Objects.equals(old.get(key), next.get(key))) {
+                (isLive(key) ? live : fixed)
+                        .add("%s: %s -> %s".formatted(ConfigNode.path(key), shown(old.get(key)), shown(next.get(key))));
+            }
+        }
+        return new ConfigDifference(List.copyOf(live), List.copyOf(fixed));
+    }
+
+    private static boolean isLive(List<String> key) {
+        return switch (key.get(0)) {
+            case "sites" -> key.size() > 2 && OF_SITE.contains(key.get(2));
+            case "models" -> key.size() > 2 && OF_MODEL.contains(key.get(2));
+            case "log" -> key.size() == 2 && key.get(1).equals("level");
+            default -> false;
+        };
+    }
+
+    private static Map<List<String>, JsonNode> values(ObjectNode tree) {
+        Map<List<String>, JsonNode> values = new LinkedHashMap<>();
+        add(List.of(), tree, values);
+        return values;
+    }
+
+    private static void add(List<String> at, JsonNode node, Map<List<String>, JsonNode> values) {
+        if (!node.isObject()) {
+            values.put(at, node);
+            return;
+        }
+        node.fields().forEachRemaining(field -> {
+            List<String> below = new ArrayList<>(at);
+            below.add(field.getKey());
+            add(List.copyOf(below), field.getValue(), values);
+        });
+    }
+
+    private static String shown(@Nullable JsonNode value) {
+        return value == null ? "none" : ConfigNode.show(value);
+    }
+}

@@ -1,0 +1,36 @@
+package io.plumbline.topology.reload;
+
+import java.util.List;
+
+/**
+ * A configuration that the instances of an application have agreed to go over to.
+ *
+ * @param schema of this record, 1
+ * @param version one more than the offset of its record
+ * @param sha256 of what it says of sites and models, and of the files that these name
+ * @param fromMs event time: a window that begins then or later is judged by it
+ * @param publishedMs when it was published, by the publisher's clock
+ * @param publishedBy host that published it
+ * @param changes what it has otherwise than the one before, each as {@code key: before -> after}
+ */
+public record ConfigVersion(
+        int schema,
+        long version,
+        String sha256,
+        long fromMs,
+        long publishedMs,
+        String publishedBy,
+        List<String> changes) {
+
+    /** The schema that this program writes, and the newest that it reads. */
+    static final int SCHEMA = 1;
+
+    public ConfigVersion {
+        changes = List.copyOf(changes);
+    }
+
+    /** Returns this with the version that its record has. */
+    ConfigVersion at(long offset) {
+        return new ConfigVersion(schema, offset + 1, sha256, fromMs, publishedMs, publishedBy, changes);
+    }
+}
