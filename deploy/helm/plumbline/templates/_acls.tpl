@@ -8,7 +8,7 @@
 {{- define "plumbline.acls" -}}
 {{- $names := dict "activations" "activations" "moments" "plumbline-moments" "window_reports" "window-reports" -}}
 {{- $names = merge $names (dict "adaptation_requests" "adaptation-requests" "adaptation_reports" "adaptation-reports") -}}
-{{- $names = merge $names (dict "decoders" "decoders" "dead_letters" "dead-letters") -}}
+{{- $names = merge $names (dict "decoders" "decoders" "dead_letters" "dead-letters" "configuration" "plumbline-configuration") -}}
 {{- if .config.models }}{{ $names = set $names "model_windows" "plumbline-model-windows" }}{{ end -}}
 {{- $topics := merge (deepCopy (.config.topics | default dict)) $names -}}
 {{- $application := .config.application_id | default "plumbline" -}}
@@ -23,10 +23,12 @@
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_requests "operations" "Write") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.dead_letters "operations" "Write, DescribeConfigs") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}
+{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.configuration "operations" "Read, Write") }}
 {{- else if eq .role "adapter" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_requests "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_reports "operations" "Write") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read, Write") }}
+{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.configuration "operations" "Read") }}
 {{- else if eq .role "subscriber" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}
 {{- else if eq .role "operator" }}

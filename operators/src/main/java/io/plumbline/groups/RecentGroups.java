@@ -139,6 +139,11 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
                 groups);
     }
 
+    /** Returns whether windows are remembered by directions of another space: that of another baseline. */
+    public boolean isOfOther(GroupSpace than) {
+        return space != 0 && space != than.fingerprint();
+    }
+
     private static @Nullable Numbered nearest(List<Numbered> remembered, Set<Integer> taken, double[] mean) {
         Numbered nearest = null;
         double cosine = TrafficGroup.LEAST_COSINE;

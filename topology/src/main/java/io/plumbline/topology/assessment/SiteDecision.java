@@ -18,6 +18,7 @@ import io.plumbline.judgement.DriftState;
 import io.plumbline.judgement.DriftVerdict;
 import io.plumbline.judgement.Reading;
 import io.plumbline.judgement.SequentialRule;
+import io.plumbline.judgement.SequentialState;
 import io.plumbline.moments.MaskedRows;
 import io.plumbline.requests.RequestTotals;
 import io.plumbline.topology.assessment.SiteJudge.Ask;
@@ -78,7 +79,7 @@ final class SiteDecision {
         boolean drifted = outcome.verdict() instanceof DriftVerdict.Drifted;
         SequentialWatch.Taken taken = sequential == null
                 ? new SequentialWatch.Taken(Map.of(), List.of())
-                : sequential.take(memory.sequential(), window, geometry, view.requests(), drifted);
+                : sequential.take(evidence(memory), window, geometry, view.requests(), drifted);
         SwapWatch swap = watch(memory.swap(), measured);
         Ask ask = ask(outcome, view, memory, swap);
         SiteMemory.Trials trials = trials(memory.trials(), measured);
@@ -156,6 +157,15 @@ final class SiteDecision {
         Repeats repeats = sections.get(Sections.REPEATS);
         String reason = verdict.reason(statistic);
         return repeats == null || repeats.sentence() == null ? reason : reason + "; " + repeats.sentence();
+    }
+
+    /**
+     * Returns what was added up over windows; nothing where that was held against another baseline, which the memory of
+     * groups tells.
+     */
+    private Map<String, SequentialState> evidence(SiteMemory memory) {
+        RequestModel model = site.baseline().requests();
+        return model != null && memory.groups().isOfOther(model.groupSpace()) ? Map.of() : memory.sequential();
     }
 
     /** Pools the requests of the last windows; null where this one has no totals under the baseline's projection. */

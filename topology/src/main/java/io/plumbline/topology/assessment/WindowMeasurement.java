@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
 
     /**
-     * Who judges the windows of sites.
+     * The judges of all sites.
      *
      * @param ofCandidates judges sites as their candidates explain them
      */
@@ -74,7 +74,7 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
     }
 
     /**
-     * Returns who judges a window.
+     * Returns the judge of a window.
      *
      * @param explainerSha256 names the explainer in service; null: the site's own
      */

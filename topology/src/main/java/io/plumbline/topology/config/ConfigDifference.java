@@ -3,6 +3,7 @@ package io.plumbline.topology.config;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,18 +42,32 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
     public static ConfigDifference of(ObjectNode before, ObjectNode after) {
         Map<List<String>, JsonNode> old = values(before);
         Map<List<String>, JsonNode> next = values(after);
-        Set<List<String>> all = new TreeSet<>((one, other) -> String.join("\0", one).compareTo(String.join("\0", other)));
+        Set<List<String>> all = new TreeSet<>(Comparator.comparing(key -> String.join("\0", key)));
         all.addAll(old.keySet());
         all.addAll(next.keySet());
         List<String> live = new ArrayList<>();
         List<String> fixed = new ArrayList<>();
         for (List<String> key : all) {
-            if (!Objects.equals(old.get(key), next.get(key))) {
+            if (!isSame(old.get(key), next.get(key))) {
                 (isLive(key) ? live : fixed)
                         .add("%s: %s -> %s".formatted(ConfigNode.path(key), shown(old.get(key)), shown(next.get(key))));
             }
         }
         return new ConfigDifference(List.copyOf(live), List.copyOf(fixed));
+    }
+
+    /** Returns whether two values are the same, 60s and 1m among them. */
+    private static boolean isSame(@Nullable JsonNode one, @Nullable JsonNode other) {
+        if (Objects.equals(one, other)) {
+            return true;
+        }
+        try {
+            return one != null
+                    && other != null
+                    && DurationText.parse(one.asText()).equals(DurationText.parse(other.asText()));
+        } catch (IllegalArgumentException noTimes) {
+            return false;
+        }
     }
 
     private static boolean isLive(List<String> key) {

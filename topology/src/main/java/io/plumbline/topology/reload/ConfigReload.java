@@ -210,7 +210,7 @@ public final class ConfigReload implements AutoCloseable {
                     next.changes()));
         } else {
             LOG.info(
-                    "the configuration changed and waits for a monitor to say from which window on: sha256={}",
+                    "the configuration changed and waits for a monitor to say from which window on: hash={}",
                     next.prints().sha256());
         }
     }
@@ -238,7 +238,7 @@ public final class ConfigReload implements AutoCloseable {
         } else {
             listener.onOther(true);
             LOG.warn(
-                    "the instances agreed on a configuration that this one does not have: version={} sha256={} from={} "
+                    "the instances agreed on a configuration that this one does not have: version={} hash={} from={} "
                             + "published_by={}\nit is taken over when the file here comes to the same",
                     version.version(),
                     version.sha256(),
@@ -264,7 +264,7 @@ public final class ConfigReload implements AutoCloseable {
         listener.onOther(false);
         listener.onConfiguration(next.read().config(), next.prints().sha256(), version);
         LOG.info(
-                "the configuration is taken over: version={} from={} sha256={} changes={}",
+                "the configuration is taken over: version={} from={} hash={} changes={}",
                 version.version(),
                 Instant.ofEpochMilli(version.fromMs()),
                 version.sha256(),

@@ -3,7 +3,7 @@
  * edge of a window.
  *
  * <pre>
- * file changes ─► read, checked whole ─► [plumbline-configuration] ─► every instance that has the same ─► from an edge on
+ * file changes ─► read, checked whole ─► [configuration] ─► every instance that has the same, from an edge on
  *                     └► refused: nothing changes, and the metric and the log say so
  * </pre>
  *

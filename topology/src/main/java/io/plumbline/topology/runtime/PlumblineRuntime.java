@@ -111,7 +111,7 @@ public final class PlumblineRuntime implements AutoCloseable {
     private final AtomicReference<@Nullable String> failure = new AtomicReference<>();
     private @Nullable MonitorServer server;
 
-    /** What is told of the configuration while it runs; null: it has not started. */
+    /** Takes other configurations over; null until everything is started. */
     private @Nullable Configured configured;
     private volatile boolean brokenByError;
 
@@ -282,7 +282,11 @@ public final class PlumblineRuntime implements AutoCloseable {
                 inForce,
                 role.monitors(),
                 times::newestMs,
-                heard(ReloadListener.class, metrics, Listeners.both(ReloadListener.class, metrics.configuration(), swapModes(metrics)), console));
+                heard(
+                        ReloadListener.class,
+                        metrics,
+                        Listeners.both(ReloadListener.class, metrics.configuration(), swapModes(metrics)),
+                        console));
         if (role.monitors()) {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);

@@ -5,10 +5,12 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.groups.RecentGroups;
 import io.plumbline.topology.report.SequentialReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.Panes;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -78,6 +80,32 @@ class JudgedEvidenceTest extends JudgedWindows {
                 .sequential()
                 .get(0);
         assertTrue(String.valueOf(none.passedOver()).startsWith("request_shift is undefined: "), none::toString);
+    }
+
+    @Test
+    void evidenceAgainstAnotherBaselineIsForgotten() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [request_shift], average_run_length: 1d}");
+        SiteMemory memory = SiteMemory.initial();
+        for (int number = 1; number <= 2; number++) {
+            memory = judge.judge(mixed(record -> false), memory, null).memory();
+        }
+        SiteMemory before = new SiteMemory(
+                memory.drift(),
+                memory.warning(),
+                memory.lastRequestMs(),
+                memory.mayBeAdapted(),
+                memory.swap(),
+                memory.coverage(),
+                memory.trials(),
+                memory.origins(),
+                new RecentGroups(memory.groups().space() + 1, 1, List.of(), List.of()),
+                memory.sequential());
+        SequentialReport report = judge.judge(mixed(record -> false), before, null)
+                .report()
+                .evidence()
+                .sequential()
+                .get(0);
+        assertEquals(1, report.windows());
     }
 
     @Test

@@ -8,6 +8,7 @@ import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.panes.LateReason;
@@ -133,6 +134,9 @@ final class ExportedMetrics {
         PipelineMeters pipeline = metrics.pipeline();
         AdaptationMeters adaptations = metrics.adaptations();
         DecoderMeters decoders = metrics.decoders();
+        metrics.configuration()
+                .onConfiguration(
+                        MonitorConfig.parse(MonitorConfig.defaultFile(), "default", Path.of("/conf")), "00ff", null);
         List<String> sites = List.of("blocks.7", "blocks.11");
         pipeline.onReport(WindowReports.of(WindowReports.distinctNumbers()), 36_000_000);
         for (String site : sites) {

@@ -134,7 +134,11 @@ class ReloadIT {
 
     private PlumblineRuntime start(EmbeddedBroker broker, String name) throws Exception {
         WatchedFolder.create(
-                folder.resolve(name), broker.bootstrapServers(), WatchedFolder.WINDOW, "", SITES.toArray(String[]::new));
+                folder.resolve(name),
+                broker.bootstrapServers(),
+                WatchedFolder.WINDOW,
+                "",
+                SITES.toArray(String[]::new));
         Path file = folder.resolve(name).resolve(WatchedFolder.FILE);
         ReadConfig read = ReadConfig.of(file);
         PlumblineRuntime runtime = PlumblineRuntime.start(read.config(), Role.MONITOR);
