@@ -83,6 +83,14 @@ final class BaselineSource {
                     + " time. May be repeated; a request in several counts once.")
     List<String> windows = List.of();
 
+    @Option(
+            names = "--aligned",
+            paramLabel = "N",
+            description = "With --from-topic, instead of --from and --to: the requests of the last N windows that were"
+                    + " aligned, at every site of --model.")
+    @Nullable
+    Integer aligned;
+
     /** Gives every request in turn, as often as asked. */
     interface Requests {
         void forEach(String task, ActivationStream.RequestReader reader) throws IOException;
@@ -120,15 +128,20 @@ final class BaselineSource {
                         || model != null
                         || from != null
                         || to != null
+                        || aligned != null
                         || !windows.isEmpty())) {
-            throw new UsageException("--config, --site, --model, --from, --to and --from-window are for --from-topic");
+            throw new UsageException(
+                    "--config, --site, --model, --from, --to, --from-window and --aligned are for --from-topic");
         }
         if (fromTopic) {
             if (config == null || (site == null) == (model == null)) {
                 throw new UsageException("--from-topic needs --config FILE and either --site SITE or --model MODEL");
             }
-            if (!windows.isEmpty() && (from != null || to != null)) {
-                throw new UsageException("expected either --from-window or --from and --to");
+            if ((windows.isEmpty() ? 0 : 1) + (aligned == null ? 0 : 1) + (from == null && to == null ? 0 : 1) > 1) {
+                throw new UsageException("expected --from-window, --aligned, or --from and --to");
+            }
+            if (aligned != null && aligned < 1) {
+                throw new UsageException("--aligned = %d: expected at least 1 window".formatted(aligned));
             }
             monitor = MonitorConfig.load(config);
             if (model != null && !monitor.models().containsKey(model)) {
@@ -145,7 +158,18 @@ final class BaselineSource {
                         .formatted(
                                 site, config, String.join(", ", monitor.sites().keySet())));
             }
+            if (aligned != null) {
+                windows = AlignedWindows.last(monitor, watched(monitor), aligned).stream()
+                        .map(String::valueOf)
+                        .toList();
+            }
         }
+    }
+
+    private Set<String> watched(MonitorConfig configured) {
+        return model == null
+                ? Set.of(String.valueOf(site))
+                : Set.copyOf(Objects.requireNonNull(configured.models().get(model)).sites());
     }
 
     /** Returns the settings of the sites of the model; empty where none is named. */

@@ -30,8 +30,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes over a changed configuration: whole or not at all, and from the same window on in every instance.
  *
- * <p><b>Memory.</b> A site that changes is held twice until no window needs what it was, about an hour; a site that does
- * not change, and every explainer, once.
+ * <p><b>Memory.</b> A site that changes is held twice until no window needs what it was, about an hour; a site that
+ * does not change, and every explainer, once.
  *
  * <p>Thread-safe.
  */

@@ -6,7 +6,9 @@ import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.baseline.Baseline;
 import io.plumbline.baseline.DriftJudge;
 import io.plumbline.baseline.NullSample;
@@ -14,7 +16,10 @@ import io.plumbline.baseline.Provenance;
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
+import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.WindowReports;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
@@ -26,6 +31,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -272,7 +278,32 @@ class BaselineFromTopicIT {
                 "--from-window",
                 START.plusSeconds(3));
         assertRefused("expected an instant such as", "--from-window", "yesterday");
-        assertRefused("expected either --from-window or --from and --to", "--from-window", START, "--from", "7d");
+        assertRefused("expected --from-window, --aligned, or --from and --to", "--from-window", START, "--from", "7d");
+    }
+
+    @Test
+    void theLastWindowsThatWereAlignedAreFoundByTheirReports() throws Exception {
+        BrokerClient client = new BrokerClient(broker.bootstrapServers());
+        client.createTopic("window-reports", 1, Map.of());
+        List<ProducerRecord<byte[], byte[]>> reports = new ArrayList<>();
+        for (String verdict : List.of("aligned", "aligned", "drifted", "aligned", "undecided")) {
+            ObjectNode report =
+                    (ObjectNode) new ObjectMapper().readTree(Json.bytes(WindowReports.of(WindowReports.distinctNumbers())));
+            report.put("site", WatchedFolder.SITE)
+                    .put("window_start_ms", START.plusSeconds(10L * reports.size()).toEpochMilli())
+                    .put("verdict", verdict);
+            reports.add(new ProducerRecord<>("window-reports", report.toString().getBytes(StandardCharsets.UTF_8)));
+        }
+        client.sendAll(reports);
+        Path windows = folder.resolve("aligned.safetensors");
+        Shell topic = baseline(
+                windows, "--from-topic", "--config", config, "--site", WatchedFolder.SITE, "--aligned", 2);
+        assertEquals(0, topic.exitCode(), topic.err());
+        assertEquals(
+                "topic activations, site layer.a, 2026-01-01T00:00:10Z to 2026-01-01T00:00:20Z,"
+                        + " 2026-01-01T00:00:30Z to 2026-01-01T00:00:40Z, 20 requests",
+                Objects.requireNonNull(Baseline.read(windows).provenance()).source());
+        assertRefused("reports of 5 windows of layer.a, and 3 of them were aligned", "--aligned", 4);
     }
 
     @Test
