@@ -2,8 +2,8 @@ package io.plumbline.topology;
 
 import io.plumbline.causal.BehaviourProbe;
 import io.plumbline.topology.adaptation.AdaptationListener;
-import io.plumbline.topology.adaptation.Adapting;
 import io.plumbline.topology.adaptation.AdapterTask;
+import io.plumbline.topology.adaptation.Adapting;
 import io.plumbline.topology.adaptation.PublishedCandidates;
 import io.plumbline.topology.adaptation.WaitingCommands;
 import io.plumbline.topology.assessment.ActiveDecoders;

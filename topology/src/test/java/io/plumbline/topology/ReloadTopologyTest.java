@@ -7,19 +7,19 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.plumbline.baseline.Baseline;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.Outcome;
+import io.plumbline.topology.adaptation.WaitingCommands;
 import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.kafka.NextOffsets;
-import io.plumbline.topology.adaptation.WaitingCommands;
 import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.progress.Repeats;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowWorkers;
-import io.plumbline.topology.assessment.WatchedSite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -55,8 +55,8 @@ class ReloadTopologyTest extends MonitoredStream {
 
     private Watched changed(String before, String after) throws IOException {
         Path file = folder.resolve(WatchedFolder.FILE);
-        MonitorConfig next = MonitorConfig.parse(
-                Files.readString(file).replace(before, after), WatchedFolder.FILE, folder);
+        MonitorConfig next =
+                MonitorConfig.parse(Files.readString(file).replace(before, after), WatchedFolder.FILE, folder);
         return new Watched(next, WatchedFolder.sites(next));
     }
 

@@ -250,8 +250,7 @@ public record WatchedSite(
         }
     }
 
-    private static Explainer explainer(SiteSettings settings, Baseline baseline, SiteFiles files)
-            throws IOException {
+    private static Explainer explainer(SiteSettings settings, Baseline baseline, SiteFiles files) throws IOException {
         return settings.explained().hasExplainer()
                 ? files.explainer(settings)
                 : GivenReconstructions.of(

@@ -29,8 +29,10 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
         static Judges of(Map<String, WatchedSite> sites, Judges before, Map<String, BehaviourProbe> probes) {
             return new Judges(
                     all(sites.values().stream(), before.ofSites, probes),
-                    all(sites.values().stream().flatMap(site -> Stream.ofNullable(site.candidate())),
-                            before.ofCandidates, probes));
+                    all(
+                            sites.values().stream().flatMap(site -> Stream.ofNullable(site.candidate())),
+                            before.ofCandidates,
+                            probes));
         }
 
         private static Map<String, SiteJudge> all(
@@ -39,8 +41,7 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
                 SiteJudge judged = before.get(site.site());
                 return judged != null && judged.isOf(site)
                         ? judged
-                        : new SiteJudge(
-                                site, judged, probes.get(site.probe()), probes.get(site.shadowProbe()));
+                        : new SiteJudge(site, judged, probes.get(site.probe()), probes.get(site.shadowProbe()));
             }));
         }
     }

@@ -120,9 +120,7 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
                 String name = folder.relativize(file).toString().replace('\\', '/');
                 if (!name.equals(SUMS) && !name.equals(SIGNATURE)) {
                     // A link can lead anywhere later, whatever it leads to now.
-                    found.put(
-                            name,
-                            Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? Sha256.of(file) : "no file");
+                    found.put(name, Files.isRegularFile(file, LinkOption.NOFOLLOW_LINKS) ? Sha256.of(file) : "no file");
                 }
             }
         }

@@ -355,10 +355,7 @@ public final class ConfigCheck {
     }
 
     private static Site site(
-            SiteSettings settings,
-            SiteFiles files,
-            @Nullable AdaptationSettings adaptation,
-            int largestWidth) {
+            SiteSettings settings, SiteFiles files, @Nullable AdaptationSettings adaptation, int largestWidth) {
         List<String> problems = new ArrayList<>();
         Baseline baseline = baseline(settings, files, problems);
         Explainer explainer = explainer(settings, files, baseline, problems);

@@ -49,9 +49,8 @@ public final class ConfigMeters implements ReloadListener, MultiCollector {
 
     @Override
     public void onConfiguration(MonitorConfig config, String sha256, @Nullable ConfigVersion version) {
-        inForce = version == null
-                ? new InForce(sha256, 0, 0)
-                : new InForce(sha256, version.version(), version.fromMs());
+        inForce =
+                version == null ? new InForce(sha256, 0, 0) : new InForce(sha256, version.version(), version.fromMs());
     }
 
     @Override

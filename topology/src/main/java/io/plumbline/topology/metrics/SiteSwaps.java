@@ -31,8 +31,10 @@ final class SiteSwaps implements MultiCollector {
     private final Map<String, Standing> sites = new ConcurrentHashMap<>();
 
     void mode(String site, SwapRules.Mode mode) {
-        sites.merge(site, new Standing(mode, false, 0), (before, next) ->
-                new Standing(mode, before.pinned(), before.candidate()));
+        sites.merge(
+                site,
+                new Standing(mode, false, 0),
+                (before, next) -> new Standing(mode, before.pinned(), before.candidate()));
     }
 
     /** Takes what was told about a site whose mode is known; others are not ours to export. */

@@ -169,7 +169,8 @@ final class BaselineSource {
     private Set<String> watched(MonitorConfig configured) {
         return model == null
                 ? Set.of(String.valueOf(site))
-                : Set.copyOf(Objects.requireNonNull(configured.models().get(model)).sites());
+                : Set.copyOf(
+                        Objects.requireNonNull(configured.models().get(model)).sites());
     }
 
     /** Returns the settings of the sites of the model; empty where none is named. */

@@ -134,8 +134,7 @@ public final class ConfigReload implements AutoCloseable {
         WindowSettings window = running.read().config().window();
         long eventMs = newestEventMs.getAsLong();
         if (eventMs != Long.MIN_VALUE) {
-            inForce.forgetBefore(eventMs
-                    - Math.max(NEEDED_FOR.toMillis(), window.sizeMs() + 2 * window.graceMs()));
+            inForce.forgetBefore(eventMs - Math.max(NEEDED_FOR.toMillis(), window.sizeMs() + 2 * window.graceMs()));
         }
     }
 
@@ -144,8 +143,8 @@ public final class ConfigReload implements AutoCloseable {
         ReadConfig next = ReadConfig.of(file);
         ConfigDifference difference = ConfigDifference.of(running.read().effective(), next.effective());
         if (!difference.fixed().isEmpty()) {
-            throw new IllegalStateException("a running process cannot take this over, restart it: "
-                    + String.join("; ", difference.fixed()));
+            throw new IllegalStateException(
+                    "a running process cannot take this over, restart it: " + String.join("; ", difference.fixed()));
         }
         Fingerprints prints = Fingerprints.of(next);
         Loaded before = waiting == null ? running : waiting;

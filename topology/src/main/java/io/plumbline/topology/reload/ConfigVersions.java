@@ -86,7 +86,9 @@ final class ConfigVersions implements AutoCloseable {
                             .formatted(
                                     config.topics().configuration(),
                                     config.withoutSecrets(String.valueOf(
-                                            e.getCause() == null ? e : e.getCause().getMessage()))),
+                                            e.getCause() == null
+                                                    ? e
+                                                    : e.getCause().getMessage()))),
                     e);
         }
     }
@@ -141,7 +143,8 @@ final class ConfigVersions implements AutoCloseable {
     private void take(ConsumerRecord<byte[], byte[]> record) {
         next = record.offset() + 1;
         try {
-            ConfigVersion version = Json.read(record.value() == null ? new byte[0] : record.value(), ConfigVersion.class);
+            ConfigVersion version =
+                    Json.read(record.value() == null ? new byte[0] : record.value(), ConfigVersion.class);
             if (version.schema() > ConfigVersion.SCHEMA) {
                 throw new IllegalArgumentException("schema " + version.schema());
             }

@@ -72,9 +72,12 @@ record Fingerprints(String sha256, Map<String, String> bySite, Map<String, Strin
         }
         Map<String, String> together = new TreeMap<>(own);
         config.models().forEach((name, model) -> {
-            StringBuilder all = new StringBuilder(text(read.effective().path("models").path(name)));
+            StringBuilder all =
+                    new StringBuilder(text(read.effective().path("models").path(name)));
             for (String site : model.sites()) {
-                all.append('\n').append(baselines.get(site)).append(text(sites.path(group(config, site)).path("trigger")));
+                all.append('\n')
+                        .append(baselines.get(site))
+                        .append(text(sites.path(group(config, site)).path("trigger")));
             }
             model.sites().forEach(site -> together.put(site, Sha256.of(all + own.get(site))));
         });

@@ -113,6 +113,7 @@ public final class PlumblineRuntime implements AutoCloseable {
 
     /** Takes other configurations over; null until everything is started. */
     private @Nullable Configured configured;
+
     private volatile boolean brokenByError;
 
     /**
@@ -273,7 +274,9 @@ public final class PlumblineRuntime implements AutoCloseable {
         Map<String, BehaviourProbe> probes = own(BehaviourProbes.open(sites)).bySite();
         int waitingPanes = role.monitors()
                 ? CapacityEstimate.waitingPanes(
-                        config, prepared.sourcePartitions(), Runtime.getRuntime().maxMemory())
+                        config,
+                        prepared.sourcePartitions(),
+                        Runtime.getRuntime().maxMemory())
                 : 0;
         InForce<Watched> inForce =
                 InForce.of(new Watched(role.monitors() ? config.withWaitingPanes(waitingPanes) : config, sites));
@@ -539,8 +542,8 @@ public final class PlumblineRuntime implements AutoCloseable {
      */
     public void follow(Path file, ReadConfig read) throws InterruptedException {
         Configured now = java.util.Objects.requireNonNull(configured, "started");
-        ConfigReload reload = own(
-                ConfigReload.start(read, now.inForce(), now.monitors(), now.newestEventMs(), now.listener()));
+        ConfigReload reload =
+                own(ConfigReload.start(read, now.inForce(), now.monitors(), now.newestEventMs(), now.listener()));
         own(ConfigFollower.start(file, reload));
     }
 

@@ -287,17 +287,19 @@ class BaselineFromTopicIT {
         client.createTopic("window-reports", 1, Map.of());
         List<ProducerRecord<byte[], byte[]>> reports = new ArrayList<>();
         for (String verdict : List.of("aligned", "aligned", "drifted", "aligned", "undecided")) {
-            ObjectNode report =
-                    (ObjectNode) new ObjectMapper().readTree(Json.bytes(WindowReports.of(WindowReports.distinctNumbers())));
+            ObjectNode report = (ObjectNode)
+                    new ObjectMapper().readTree(Json.bytes(WindowReports.of(WindowReports.distinctNumbers())));
             report.put("site", WatchedFolder.SITE)
-                    .put("window_start_ms", START.plusSeconds(10L * reports.size()).toEpochMilli())
+                    .put(
+                            "window_start_ms",
+                            START.plusSeconds(10L * reports.size()).toEpochMilli())
                     .put("verdict", verdict);
             reports.add(new ProducerRecord<>("window-reports", report.toString().getBytes(StandardCharsets.UTF_8)));
         }
         client.sendAll(reports);
         Path windows = folder.resolve("aligned.safetensors");
-        Shell topic = baseline(
-                windows, "--from-topic", "--config", config, "--site", WatchedFolder.SITE, "--aligned", 2);
+        Shell topic =
+                baseline(windows, "--from-topic", "--config", config, "--site", WatchedFolder.SITE, "--aligned", 2);
         assertEquals(0, topic.exitCode(), topic.err());
         assertEquals(
                 "topic activations, site layer.a, 2026-01-01T00:00:10Z to 2026-01-01T00:00:20Z,"

@@ -28,13 +28,12 @@ class ConfigDifferenceTest {
     void whatASiteIsJudgedByIsTakenOver() {
         ConfigDifference threshold = changed("threshold: 0.5", "threshold: {share: 0.6}");
         assertEquals(
-                List.of(
-                        "sites.\"layer.2\".threshold: 0.5 -> none",
-                        "sites.\"layer.2\".threshold.share: none -> 0.6"),
+                List.of("sites.\"layer.2\".threshold: 0.5 -> none", "sites.\"layer.2\".threshold.share: none -> 0.6"),
                 threshold.live());
         assertEquals(List.of(), threshold.fixed());
         assertEquals(
-                List.of("sites.\"layer.2\".watch.features: [1] -> [1,2]"), changed("[1]", "[1, 2]").live());
+                List.of("sites.\"layer.2\".watch.features: [1] -> [1,2]"),
+                changed("[1]", "[1, 2]").live());
         assertEquals(
                 List.of("sites.\"layer.2\".watch.probes.file: none -> p.npz"),
                 changed("watch: {", "watch: {probes: {file: p.npz}, ").live());
@@ -43,7 +42,8 @@ class ConfigDifferenceTest {
     @Test
     void whatAnOpenWindowIsMadeOfTakesARestart() {
         assertEquals(
-                List.of("sites.\"layer.2\".rank: 4 -> 5"), changed("rank: 4", "rank: 5").fixed());
+                List.of("sites.\"layer.2\".rank: 4 -> 5"),
+                changed("rank: 4", "rank: 5").fixed());
         assertEquals(
                 List.of("window.advance: 1m -> 30s", "window.size: 1m -> 30s"),
                 changed("sites:", "window: {size: 30s}\nsites:").fixed());
