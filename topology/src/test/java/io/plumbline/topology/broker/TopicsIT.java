@@ -106,7 +106,7 @@ class TopicsIT {
                 application_id: grown
                 kafka: {bootstrap.servers: "%s"}
                 topics: {activations: ga, moments: gm, window_reports: gw, adaptation_requests: gq,
-                         adaptation_reports: gr, decoders: gd, dead_letters: gl}
+                         adaptation_reports: gr, decoders: gd, dead_letters: gl, configuration: gv}
                 sites:
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers()));
@@ -152,7 +152,7 @@ class TopicsIT {
                 application_id: other
                 kafka: {bootstrap.servers: "%s"}
                 topics: {activations: a, moments: m, window_reports: w, adaptation_requests: q, adaptation_reports: r,
-                         decoders: d, dead_letters: l}
+                         decoders: d, dead_letters: l, configuration: v}
                 sites:
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers()));
@@ -191,7 +191,7 @@ class TopicsIT {
                 file,
                 Files.readString(file).replace("application_id: small", "application_id: losing")
                         + "\ntopics: {activations: la, moments: lm, window_reports: lw, adaptation_requests: lq,"
-                        + " adaptation_reports: lr, decoders: ld, dead_letters: ll}\n");
+                        + " adaptation_reports: lr, decoders: ld, dead_letters: ll, configuration: lv}\n");
         assertEquals(
                 0,
                 Shell.run("topics", "--config", file, "--create", "--partitions", 1)
@@ -238,7 +238,7 @@ class TopicsIT {
                 file,
                 Files.readString(file).replace("application_id: small", "application_id: moments")
                         + "\ntopics: {activations: ma, moments: mm, window_reports: mw, adaptation_requests: mq,"
-                        + " adaptation_reports: mr, decoders: md, dead_letters: ml}\n");
+                        + " adaptation_reports: mr, decoders: md, dead_letters: ml, configuration: mv}\n");
         client.createTopic("ma", 1, Map.of("max.message.bytes", "1000"));
         Shell small = Shell.run("topics", "--config", file, "--create", "--moment-records");
         long needed = MomentRecord.largestBytes(WatchedFolder.WIDTH, WatchedFolder.WIDTH, false, 512);
@@ -297,7 +297,7 @@ class TopicsIT {
                 application_id: misfit
                 kafka: {bootstrap.servers: "%s"}
                 topics: {activations: a2, moments: m2, window_reports: w2, adaptation_requests: q2, adaptation_reports: r2,
-                         decoders: d2, dead_letters: l2}
+                         decoders: d2, dead_letters: l2, configuration: v2}
                 sites:
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers()), "test", folder);

@@ -89,6 +89,7 @@ final class MonitorFolder {
                   adaptation_reports: %1$sadaptation-reports
                   decoders: %1$sdecoders
                   dead_letters: %1$sdead-letters
+                  configuration: %1$sconfiguration
                 window: {size: %2$dms, advance: %2$dms, grace: 0s, idle_close: off, minimum_rows: 2}
                 sample: {rows: 8}
                 state: {store: %3$s, directory: "%4$s"}

@@ -42,7 +42,7 @@ final class RandomSites {
                     topics:
                       {activations: %2$sactivations, moments: %2$smoments, window_reports: %2$sreports,
                        adaptation_requests: %2$srequests, adaptation_reports: %2$sadaptations, decoders: %2$sdecoders,
-                       dead_letters: %2$sletters}
+                       dead_letters: %2$sletters, configuration: %2$sversions}
                     window: {%3$s}
                     sample: {rows: %4$d}
                     state: {store: %5$s, directory: state}
