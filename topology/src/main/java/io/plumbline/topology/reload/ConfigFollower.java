@@ -45,7 +45,7 @@ public final class ConfigFollower implements AutoCloseable {
 
     private void compare() {
         try {
-            reload.forget();
+            reload.lookAgain();
             List<String> now = look();
             if (!now.equals(seen)) {
                 seen = now; // of before it is read: what changes meanwhile is seen at the next look

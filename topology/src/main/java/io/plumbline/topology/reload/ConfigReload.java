@@ -55,6 +55,10 @@ public final class ConfigReload implements AutoCloseable {
     private final ConfigVersions versions;
     private Loaded running;
     private @Nullable Loaded waiting;
+
+    /** Stays until a broker has taken a version of it. */
+    private @Nullable Loaded unpublished;
+
     private @Nullable ConfigVersion newest;
 
     private ConfigReload(
@@ -101,7 +105,16 @@ public final class ConfigReload implements AutoCloseable {
             throw new IllegalStateException("the topic \"%s\" could not be read to its end within %d s"
                     .formatted(read.config().topics().configuration(), WAIT_SECONDS));
         }
+        reload.tell();
         return reload;
+    }
+
+    /** Publishes what this process started with, where the instances had agreed on something else before. */
+    private synchronized void tell() {
+        if (decides && newest != null && !newest.sha256().equals(running.prints().sha256())) {
+            unpublished = running;
+            lookAgain();
+        }
     }
 
     /** Returns the files that the configuration in force names, and this process reads anew. */
@@ -129,8 +142,23 @@ public final class ConfigReload implements AutoCloseable {
         }
     }
 
-    /** Forgets what no window needs any more. */
-    synchronized void forget() {
+    /** Publishes what no broker took before, and forgets what no window needs any more. */
+    synchronized void lookAgain() {
+        if (unpublished != null) {
+            try {
+                publish(unpublished);
+            } catch (InterruptedException stop) {
+                Thread.currentThread().interrupt();
+            } catch (RuntimeException still) {
+                LOG.warn(
+                        "a version of the configuration is not published yet: reason={}",
+                        Printable.value(still.getMessage()));
+            }
+        }
+        forget();
+    }
+
+    private void forget() {
         WindowSettings window = running.read().config().window();
         long eventMs = newestEventMs.getAsLong();
         if (eventMs != Long.MIN_VALUE) {
@@ -154,7 +182,9 @@ public final class ConfigReload implements AutoCloseable {
         if (prints.sha256().equals(running.prints().sha256())) {
             return new Loaded(next, prints, running.sites(), difference.live());
         }
-        return new Loaded(next, prints, sites(next.config(), prints), difference.live());
+        List<String> changes =
+                difference.live().isEmpty() ? List.of("a file that it names has other content") : difference.live();
+        return new Loaded(next, prints, sites(next.config(), prints), changes);
     }
 
     private Map<String, WatchedSite> sites(MonitorConfig next, Fingerprints prints) {
@@ -199,19 +229,26 @@ public final class ConfigReload implements AutoCloseable {
         if (agreed != null && agreed.sha256().equals(next.prints().sha256())) {
             takeOver(next, agreed);
         } else if (decides) {
-            versions.publish(new ConfigVersion(
-                    ConfigVersion.SCHEMA,
-                    0,
-                    next.prints().sha256(),
-                    edge(next.read().config().window()),
-                    System.currentTimeMillis(),
-                    HostName.local(),
-                    next.changes()));
+            unpublished = next;
+            publish(next);
         } else {
             LOG.info(
                     "the configuration changed and waits for a monitor to say from which window on: hash={}",
                     next.prints().sha256());
         }
+    }
+
+    private void publish(Loaded next) throws InterruptedException {
+        versions.publish(new ConfigVersion(
+                ConfigVersion.SCHEMA,
+                0,
+                next.prints().sha256(),
+                edge(next.read().config().window()),
+                System.currentTimeMillis(),
+                HostName.local(),
+                next.changes()));
+        unpublished = null;
+        listener.onRead(true);
     }
 
     /** Returns the first start of a window that lies the notice ahead. */
@@ -252,6 +289,7 @@ public final class ConfigReload implements AutoCloseable {
         } catch (RuntimeException broken) {
             waiting = null;
             listener.onRead(false);
+            listener.onOther(true);
             LOG.error(
                     "a configuration that was agreed on cannot be taken over: version={} reason={}",
                     version.version(),

@@ -284,7 +284,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         configured = new Configured(
                 inForce,
                 role.monitors(),
-                times::newestMs,
+                role.monitors() ? times::newestMs : System::currentTimeMillis,
                 heard(
                         ReloadListener.class,
                         metrics,

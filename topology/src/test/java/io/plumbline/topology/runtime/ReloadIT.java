@@ -83,7 +83,19 @@ class ReloadIT {
                                 == SITES.size(),
                         () -> "reports: " + reports().size());
                 assertJudgedAsOf(version.fromMs());
+                assertAStartWithAnotherFileIsAVersion(broker, second);
             }
+        }
+    }
+
+    private void assertAStartWithAnotherFileIsAVersion(EmbeddedBroker broker, PlumblineRuntime second)
+            throws Exception {
+        try (PlumblineRuntime third = start(broker, "third")) {
+            awaitShown(third, "version=\"2\"");
+            awaitShown(second, "plumbline_config_other 1.0");
+            change("second", AFTER, BEFORE);
+            awaitShown(second, "version=\"2\"");
+            assertEquals(2, versions().size());
         }
     }
 
