@@ -222,7 +222,7 @@ final class BaselineFile {
                 KeptGroups.read(name, tensors),
                 KeptActivity.read(name, tensors, rows),
                 KeptWhole.read(name, tensors, width),
-                provenance(name, metadata));
+                provenance(name, metadata, tensors.checksum()));
     }
 
     private static int encodedRows(String name, Safetensors tensors) {
@@ -277,7 +277,8 @@ final class BaselineFile {
                 : null;
     }
 
-    private static @Nullable Provenance provenance(String name, Map<String, String> metadata) {
+    private static @Nullable Provenance provenance(
+            String name, Map<String, String> metadata, @Nullable String content) {
         String created = metadata.get(CREATED);
         if (created == null) {
             return null;
@@ -287,7 +288,8 @@ final class BaselineFile {
                     Instant.parse(created),
                     metadata.getOrDefault(SOURCE, ""),
                     Long.parseLong(metadata.getOrDefault(REVISION, "")),
-                    metadata.get(PARENT));
+                    metadata.get(PARENT),
+                    content);
         } catch (DateTimeParseException | IllegalArgumentException refused) {
             throw new BaselineException(("%s: created = \"%s\", revision = \"%s\" in its metadata: "
                             + "expected an instant in UTC and a number: %s")

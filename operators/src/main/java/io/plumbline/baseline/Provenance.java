@@ -11,12 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param source what it was made of, for people
  * @param revision 1 for a first baseline, one more than its parent's otherwise
  * @param parent SHA-256 of the baseline file this one was made to replace, 64 hexadecimal digits; null for a first one
+ * @param content checksum of the content of the file it was read from, by which the file names itself; null: of none
  */
 public record Provenance(
         Instant created,
         String source,
         long revision,
-        @Nullable String parent) {
+        @Nullable String parent,
+        @Nullable String content) {
 
     public Provenance {
         if (revision < 1 || (parent == null) != (revision == 1)) {
@@ -31,13 +33,13 @@ public record Provenance(
 
     /** Returns the provenance of a baseline that replaces none. */
     public static Provenance first(Instant created, String source) {
-        return new Provenance(created, source, 1, null);
+        return new Provenance(created, source, 1, null, null);
     }
 
     /** Returns the provenance of a baseline made to replace another one, whose file has this SHA-256. */
     public static Provenance replacing(Baseline old, String sha256, Instant created, String source) {
         long revision =
                 Optional.ofNullable(old.provenance()).map(Provenance::revision).orElse(1L);
-        return new Provenance(created, source, revision + 1, sha256);
+        return new Provenance(created, source, revision + 1, sha256, null);
     }
 }

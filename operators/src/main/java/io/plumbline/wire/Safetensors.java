@@ -216,7 +216,12 @@ public final class Safetensors implements TensorFile {
 
     /** Returns whether the blob carries a checksum of itself, see {@link SafetensorsWriter#sealed}. */
     public boolean isSealed() {
-        return metadata().containsKey(ContentHash.KEY);
+        return checksum() != null;
+    }
+
+    /** Returns the checksum that the blob carries, 64 hexadecimal digits of SHA-256; null: none. */
+    public @Nullable String checksum() {
+        return metadata().get(ContentHash.KEY);
     }
 
     /**
@@ -226,7 +231,7 @@ public final class Safetensors implements TensorFile {
      * @throws IOException when the file cannot be read
      */
     public void requireUnchanged() throws IOException {
-        String expected = metadata().get(ContentHash.KEY);
+        String expected = checksum();
         if (expected == null) {
             throw new SafetensorsException(
                     Fault.CHANGED_CONTENT, "no %s in its metadata, expected the checksum".formatted(ContentHash.KEY));

@@ -146,7 +146,10 @@ final class SiteDecision {
                         masked.byNorm(),
                         (double) masked.total()
                                 / (masked.total() + window.moment().rows())),
-                new WindowReport.Baseline(baselineMs(), baseline == null ? null : baseline.revision()),
+                new WindowReport.Baseline(
+                        baselineMs(),
+                        baseline == null ? null : baseline.revision(),
+                        baseline == null ? null : baseline.content()),
                 sections,
                 geometry);
         return new Judgement(

@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
 final class OtlpReader {
 
     private static final URI USUAL = URI.create("http://127.0.0.1:4318/v1/metrics");
+    private static final URI USUAL_EVENTS = URI.create("http://127.0.0.1:4318/v1/logs");
     private static final Duration USUAL_INTERVAL = Duration.ofSeconds(30);
     private static final Duration SHORTEST_INTERVAL = Duration.ofSeconds(1);
 
@@ -30,19 +31,21 @@ final class OtlpReader {
     }
 
     private static OtlpSettings settings(ConfigNode node, Secrets secrets, Path folder, List<String> problems) {
-        URI endpoint = endpoint(node);
+        node.required("endpoint", USUAL.toString(), "the URL of a receiver, such as " + USUAL);
+        URI endpoint = url(node, "endpoint", USUAL);
+        URI events = node.has("events") ? url(node, "events", USUAL_EVENTS) : null;
         Duration interval = node.duration("interval", USUAL_INTERVAL);
         if (interval.compareTo(SHORTEST_INTERVAL) < 0) {
             node.problem("interval", DurationText.format(interval), "expected at least 1s");
         }
         Map<String, String> headers = headers(node, secrets, folder, problems);
         node.refuseUnknownKeys();
-        return new OtlpSettings(endpoint, interval, headers);
+        return new OtlpSettings(endpoint, events, interval, headers);
     }
 
     /** Reads the URL. No message shows it, since a password may stand in it all the same. */
-    private static URI endpoint(ConfigNode node) {
-        String text = node.required("endpoint", USUAL.toString(), "the URL of a receiver, such as " + USUAL);
+    private static URI url(ConfigNode node, String key, URI usual) {
+        String text = node.text(key, usual.toString());
         URI uri;
         try {
             uri = URI.create(text);
@@ -51,9 +54,9 @@ final class OtlpReader {
         }
         boolean isHttp = "http".equals(uri.getScheme()) || "https".equals(uri.getScheme());
         if (!isHttp || uri.getHost() == null) {
-            node.problem("endpoint", "is no URL of a receiver: expected one such as " + USUAL);
+            node.problem(key, "is no URL of a receiver: expected one such as " + usual);
         } else if (uri.getUserInfo() != null || uri.getQuery() != null) {
-            node.problem("endpoint", "holds a login or a query: expected a URL without, and keys under headers");
+            node.problem(key, "holds a login or a query: expected a URL without, and keys under headers");
         }
         return uri;
     }

@@ -8,6 +8,8 @@ import io.micrometer.core.instrument.binder.kafka.KafkaStreamsMetrics;
 import io.micrometer.core.instrument.config.MeterFilter;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.config.OtlpSettings;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.panes.WindowSettings;
@@ -17,10 +19,13 @@ import io.plumbline.wire.Printable;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import io.prometheus.metrics.model.registry.PrometheusRegistry;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
+import java.net.URI;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.DoubleSupplier;
 import java.util.function.IntSupplier;
 import java.util.stream.Stream;
@@ -297,6 +302,21 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     /** Counts a failure that happened in another part of this package. */
     public void failed() {
         failures.increment();
+    }
+
+    /**
+     * Returns who sends the verdicts of windows as events, or nobody where none are asked for.
+     *
+     * @param started told of the push, which it closes at the end
+     */
+    public DriftListener events(OtlpSettings otlp, Map<String, String> resource, Consumer<OtlpPush> started) {
+        URI endpoint = otlp.events();
+        if (endpoint == null) {
+            return new DriftListener() {};
+        }
+        OtlpEvents events = new OtlpEvents(resource, this::pushFailed);
+        started.accept(OtlpPush.start(otlp, endpoint, events, this));
+        return events;
     }
 
     /** Counts a push of metrics that no receiver took. */

@@ -6,6 +6,7 @@ import io.plumbline.wire.Printable;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
+import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -19,14 +20,15 @@ import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.zip.GZIPOutputStream;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Pushes what {@code /metrics} shows to a receiver of the OpenTelemetry protocol: HTTP, protocol buffers, gzip.
+ * Pushes to a receiver of the OpenTelemetry protocol: HTTP, protocol buffers, gzip.
  *
  * <p>A push that fails is counted in {@code plumbline_otlp_failures_total} and goes no further: the next one, an
- * interval later, holds everything anew, so nothing is kept for a receiver that is away. The first failure of several
+ * interval later, holds what {@code /metrics} shows then, or the events that wait still. The first failure of several
  * is a line of the log, and so is the first push that the receiver takes again.
  *
  * <p><b>Cost.</b> One daemon thread, the client's own, and one request in memory. A push ends after {@value
@@ -36,12 +38,23 @@ public final class OtlpPush implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(OtlpPush.class);
     private static final int LONGEST_SECONDS = 10;
+    private static final int HTTP_OK = 200;
+
+    /** Has something to push. */
+    interface Source {
+
+        /** Returns the bytes of a request; null where there is nothing to say. */
+        byte @Nullable [] message();
+
+        /** Hears that a receiver took the last message. */
+        default void taken() {}
+    }
 
     private final Duration longest;
-    private final OtlpSettings settings;
-    private final Map<String, String> resource;
+    private final URI endpoint;
+    private final Map<String, String> headers;
+    private final Source source;
     private final Metrics metrics;
-    private final long startMs = ManagementFactory.getRuntimeMXBean().getStartTime();
     private final HttpClient client = HttpClient.newBuilder()
             .connectTimeout(Duration.ofSeconds(LONGEST_SECONDS))
             .version(HttpClient.Version.HTTP_1_1)
@@ -53,44 +66,70 @@ public final class OtlpPush implements AutoCloseable {
     });
     private boolean failing;
 
-    private OtlpPush(Duration longest, OtlpSettings settings, Map<String, String> resource, Metrics metrics) {
+    private OtlpPush(
+            Duration longest, URI endpoint, Map<String, String> headers, Source source, Metrics metrics) {
         this.longest = longest;
-        this.settings = settings;
-        this.resource = resource;
+        this.endpoint = endpoint;
+        this.headers = headers;
+        this.source = source;
         this.metrics = metrics;
     }
 
-    /**
-     * Pushes from here on, first after an interval.
-     *
-     * @param service the name of the installation, {@code job} in Prometheus
-     * @param instance of this process, {@code instance} in Prometheus
-     */
-    public static OtlpPush start(OtlpSettings settings, String service, String instance, Metrics metrics) {
-        return start(Duration.ofSeconds(LONGEST_SECONDS), settings, service, instance, metrics);
+    /** Pushes what {@code /metrics} shows from here on, first after an interval. */
+    public static OtlpPush start(OtlpSettings settings, Map<String, String> resource, Metrics metrics) {
+        return start(Duration.ofSeconds(LONGEST_SECONDS), settings, resource, metrics);
     }
 
-    static OtlpPush start(Duration longest, OtlpSettings settings, String service, String instance, Metrics metrics) {
-        Map<String, String> resource = Map.of(
-                "service.name", service,
-                "service.instance.id", instance,
-                "service.version", ProgramVersion.number());
-        OtlpPush push = new OtlpPush(longest, settings, resource, metrics);
+    static OtlpPush start(Duration longest, OtlpSettings settings, Map<String, String> resource, Metrics metrics) {
+        long startMs = ManagementFactory.getRuntimeMXBean().getStartTime();
+        return start(
+                longest,
+                settings,
+                settings.endpoint(),
+                () -> OtlpRequest.of(metrics.scrape(), resource, startMs, System.currentTimeMillis()),
+                metrics);
+    }
+
+    /** Pushes events from here on. */
+    static OtlpPush start(OtlpSettings settings, URI events, OtlpEvents source, Metrics metrics) {
+        return start(Duration.ofSeconds(LONGEST_SECONDS), settings, events, source, metrics);
+    }
+
+    private static OtlpPush start(
+            Duration longest, OtlpSettings settings, URI endpoint, Source source, Metrics metrics) {
+        OtlpPush push = new OtlpPush(longest, endpoint, settings.headers(), source, metrics);
         long every = settings.interval().toMillis();
         ScheduledFuture<?> unused = push.thread.scheduleWithFixedDelay(push::push, every, every, TimeUnit.MILLISECONDS);
         return push;
     }
 
+    /**
+     * Returns how a receiver knows this process.
+     *
+     * @param service the name of the installation, {@code job} in Prometheus
+     * @param instance of this process, {@code instance} in Prometheus
+     */
+    public static Map<String, String> resource(String service, String instance) {
+        return Map.of(
+                "service.name", service,
+                "service.instance.id", instance,
+                "service.version", ProgramVersion.number());
+    }
+
     private void push() {
         try {
-            int status = send(OtlpRequest.of(metrics.scrape(), resource, startMs, System.currentTimeMillis()));
+            byte[] message = source.message();
+            int status = message == null ? HTTP_OK : send(message);
             if (status / 100 != 2) {
                 failed("HTTP " + status);
-            } else if (failing) {
+                return;
+            }
+            source.taken();
+            if (failing) {
                 failing = false;
                 log.info(
                         "the receiver of metrics takes pushes again: address={}",
-                        Printable.value(settings.endpoint().getAuthority()));
+                        Printable.value(endpoint.getAuthority()));
             }
         } catch (ExecutionException e) {
             failed(String.valueOf(e.getCause()));
@@ -105,8 +144,8 @@ public final class OtlpPush implements AutoCloseable {
     }
 
     private int send(byte[] message) throws IOException, InterruptedException, ExecutionException, TimeoutException {
-        HttpRequest.Builder request = HttpRequest.newBuilder(settings.endpoint());
-        settings.headers().forEach(request::setHeader);
+        HttpRequest.Builder request = HttpRequest.newBuilder(endpoint);
+        headers.forEach(request::setHeader);
         request.setHeader("Content-Type", "application/x-protobuf")
                 .setHeader("Content-Encoding", "gzip")
                 .POST(HttpRequest.BodyPublishers.ofByteArray(zipped(message)));
@@ -135,7 +174,7 @@ public final class OtlpPush implements AutoCloseable {
             log.warn(
                     "the receiver of metrics does not take a push, the stream goes on: address={} reason={}\n"
                             + "plumbline_otlp_failures_total counts the pushes that follow",
-                    Printable.value(settings.endpoint().getAuthority()),
+                    Printable.value(endpoint.getAuthority()),
                     Printable.value(reason));
         }
     }
@@ -143,7 +182,7 @@ public final class OtlpPush implements AutoCloseable {
     /** Leaves out path and query, which may hold a key. */
     @Override
     public String toString() {
-        return "OtlpPush[%s]".formatted(settings.endpoint().getAuthority());
+        return "OtlpPush[%s]".formatted(endpoint.getAuthority());
     }
 
     @Override

@@ -49,6 +49,11 @@ final class OtlpRequest {
         OtlpRequest request = new OtlpRequest(startMs, nowMs);
         ProtobufMessage scope = new ProtobufMessage().put(1, new ProtobufMessage().put(1, "plumbline"));
         snapshots.stream().forEach(snapshot -> scope.put(2, request.metric(snapshot)));
+        return of(resource, scope);
+    }
+
+    /** Returns the bytes of a request with what one scope of this process says. */
+    static byte[] of(Map<String, String> resource, ProtobufMessage scope) {
         ProtobufMessage attributes = new ProtobufMessage();
         resource.forEach((key, value) -> attributes.put(1, attribute(key, value)));
         return new ProtobufMessage()
@@ -122,7 +127,7 @@ final class OtlpRequest {
         return written;
     }
 
-    private static ProtobufMessage attribute(String key, String value) {
+    static ProtobufMessage attribute(String key, String value) {
         return new ProtobufMessage().put(1, key).put(2, new ProtobufMessage().put(1, value));
     }
 }

@@ -146,7 +146,10 @@ public record WindowReport(
             Long createdMs,
 
             @JsonPropertyDescription("1 for a baseline that replaced none") @Nullable
-            Long revision) {}
+            Long revision,
+
+            @JsonPropertyDescription("checksum of its content, `content_sha256` in its file") @Nullable
+            String sha256) {}
 
     /**
      * The header of a report that holds the account of its rows: JSON of what became of every row of the site up to

@@ -239,7 +239,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         LateProbe ready = new LateProbe(() -> Optional.of("starting"));
         Console console = own(Console.of(config, ready));
         server = own(listen(config, metrics, alive, ready, config.http().console() ? console : WebPages.NONE));
-        pushMetrics(config, server.address(), metrics);
+        DriftListener events = push(config, server.address(), metrics);
         metrics.expectOutputs(OutputGuard.topics());
         Topics.Prepared prepared = Topics.prepare(config, role.applications());
         metrics.lostChangelogs(prepared.lostChangelogs());
@@ -302,7 +302,11 @@ public final class PlumblineRuntime implements AutoCloseable {
                     new MonitorTopology.Listeners(
                             metrics.countedIngest(console),
                             metrics.countedWindows(console),
-                            heard(DriftListener.class, metrics, metrics.pipeline(), console)),
+                            heard(
+                                    DriftListener.class,
+                                    metrics,
+                                    Listeners.both(DriftListener.class, metrics.pipeline(), events),
+                                    console)),
                     repeats,
                     nextOffsets(config, config.monitorApplicationId(), metrics),
                     source,
@@ -421,13 +425,19 @@ public final class PlumblineRuntime implements AutoCloseable {
         return standstills.moving();
     }
 
-    /** Pushes what /metrics shows, where somebody asks for that, under the name by which this process can be asked. */
-    private void pushMetrics(MonitorConfig config, InetSocketAddress served, Metrics metrics) {
+    /**
+     * Pushes what /metrics shows, where somebody asks for that, under the name by which this process can be asked;
+     * returns who sends verdicts.
+     */
+    private DriftListener push(MonitorConfig config, InetSocketAddress served, Metrics metrics) {
         OtlpSettings otlp = config.otlp();
-        if (otlp != null) {
-            String instance = "%s:%d".formatted(HostName.local(), served.getPort());
-            own(OtlpPush.start(otlp, config.applicationId(), instance, metrics));
+        if (otlp == null) {
+            return new DriftListener() {};
         }
+        String instance = "%s:%d".formatted(HostName.local(), served.getPort());
+        Map<String, String> resource = OtlpPush.resource(config.applicationId(), instance);
+        own(OtlpPush.start(otlp, resource, metrics));
+        return metrics.events(otlp, resource, this::own);
     }
 
     /** Listens first of all, so that a port in use is found before anything runs. */

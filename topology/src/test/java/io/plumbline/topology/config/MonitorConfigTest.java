@@ -214,7 +214,10 @@ class MonitorConfigTest {
         assertEquals(new LogSettings(LogFormat.JSON, LogLevel.DEBUG), config.log());
         assertEquals(
                 new OtlpSettings(
-                        URI.create("https://a.example/x"), Duration.ofSeconds(5), Map.of("Authorization", "Bearer a")),
+                        URI.create("https://a.example/x"),
+                        null,
+                        Duration.ofSeconds(5),
+                        Map.of("Authorization", "Bearer a")),
                 config.otlp());
         assertEquals(new Limits(5, 512, 100, 9, Duration.ofSeconds(2), null), config.limits());
 
@@ -283,6 +286,7 @@ class MonitorConfigTest {
                 "log: {format: xml}                     | log.format = xml: expected text or json",
                 "log: {level: loud}                     | log.level = loud: expected error or warn or info or debug",
                 "metrics: {otlp: {interval: 5s}}        | metrics.otlp.endpoint is missing: expected the URL",
+                "metrics: {otlp: {endpoint: 'http://a', events: 'a:1'}} | metrics.otlp.events is no URL of a receiver",
                 "metrics: {otlp: {endpoint: 'a:1'}}     | metrics.otlp.endpoint is no URL of a receiver: expected one",
                 "metrics: {otlp: {endpoint: 'a b'}}     | metrics.otlp.endpoint is no URL of a receiver: expected one",
                 "metrics: {otlp: {endpoint: 'http://u:p@a'}} | metrics.otlp.endpoint holds a login",

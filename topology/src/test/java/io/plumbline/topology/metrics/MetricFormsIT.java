@@ -122,7 +122,9 @@ class MetricFormsIT {
     private static Map<SeriesName, Double> pushed() throws Exception {
         try (OtlpReceiver receiver = OtlpReceiver.start();
                 OtlpPush push = OtlpPush.start(
-                        new OtlpSettings(receiver.endpoint(), Duration.ofMillis(100), Map.of()), "a", "b", metrics)) {
+                        new OtlpSettings(receiver.endpoint(), null, Duration.ofMillis(100), Map.of()),
+                        OtlpPush.resource("a", "b"),
+                        metrics)) {
             BrokerClient.awaitThat(() -> !receiver.pushes().isEmpty(), () -> "no push: " + push);
             return OtlpReceiver.series(receiver.pushes().get(0).data());
         }

@@ -8,15 +8,22 @@ import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
 import io.plumbline.topology.BrokerClient;
+import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.config.OtlpSettings;
+import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WindowReports;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import org.apache.kafka.shaded.io.opentelemetry.proto.common.v1.AnyValue;
+import org.apache.kafka.shaded.io.opentelemetry.proto.logs.v1.LogRecord;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.Metric;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.ResourceMetrics;
 import org.junit.jupiter.api.AfterEach;
@@ -28,6 +35,7 @@ import org.slf4j.LoggerFactory;
 class OtlpPushTest {
 
     private static final Duration OFTEN = Duration.ofMillis(50);
+    private static final Map<String, String> RESOURCE = OtlpPush.resource("lab", "host:1");
     private static final SeriesName FAILURES = new SeriesName("plumbline_otlp_failures_total", Map.of());
 
     private final Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256));
@@ -119,13 +127,57 @@ class OtlpPushTest {
         }
     }
 
+    @Test
+    void verdictsAreEventsThatWaitForAReceiver() throws Exception {
+        WindowReport report = WindowReports.of(WindowReports.distinctNumbers());
+        try (OtlpReceiver receiver = OtlpReceiver.start()) {
+            receiver.answerWith(503);
+            OtlpSettings settings = new OtlpSettings(receiver.endpoint(), receiver.events(), OFTEN, Map.of());
+            List<OtlpPush> started = new ArrayList<>();
+            DriftListener events = metrics.events(settings, RESOURCE, started::add);
+            try (OtlpPush push = started.get(0)) {
+                events.onReport(report, 1);
+                BrokerClient.awaitThat(() -> failures() >= 2, () -> "no failures: " + push);
+                events.onReport(report, 1);
+                receiver.answerWith(200);
+                BrokerClient.awaitThat(() -> receiver.logs().size() == 2, () -> "events: " + receiver.logs());
+                Thread.sleep(3 * OFTEN.toMillis());
+            }
+            assertEquals(2, receiver.logs().size(), "an event was sent twice");
+            LogRecord event = receiver.logs().get(0);
+            assertEquals(report.header().windowEndMs() * 1_000_000, event.getTimeUnixNano());
+            Map<String, AnyValue> said = new TreeMap<>();
+            event.getAttributesList().forEach(each -> said.put(each.getKey(), each.getValue()));
+            assertEquals(
+                    report.judged().triggerValue(),
+                    Objects.requireNonNull(said.get("gen_ai.evaluation.score.value")).getDoubleValue());
+            assertEquals(report.judged().trigger(), text(said, "gen_ai.evaluation.name"));
+            assertEquals("drifted", text(said, "gen_ai.evaluation.score.label"));
+            assertEquals("blocks.7", text(said, "plumbline.site"));
+            assertEquals("ab".repeat(32), text(said, "plumbline.baseline.sha256"));
+        }
+    }
+
+    @Test
+    void ofEventsThatNoReceiverTakesTheOldestGoAndAreCounted() {
+        OtlpEvents events = new OtlpEvents(RESOURCE, metrics::pushFailed);
+        for (int window = 0; window < OtlpEvents.MOST + 3; window++) {
+            events.onReport(WindowReports.of(WindowReports.distinctNumbers()), 1);
+        }
+        assertEquals(3.0, failures());
+    }
+
+    private static String text(Map<String, AnyValue> said, String key) {
+        return Objects.requireNonNull(said.get(key), key).getStringValue();
+    }
+
     private OtlpPush push(URI endpoint) {
         return push(Duration.ofSeconds(10), endpoint);
     }
 
     private OtlpPush push(Duration longest, URI endpoint) {
-        OtlpSettings settings = new OtlpSettings(endpoint, OFTEN, Map.of("Authorization", "Bearer x"));
-        return OtlpPush.start(longest, settings, "lab", "host:1", metrics);
+        OtlpSettings settings = new OtlpSettings(endpoint, null, OFTEN, Map.of("Authorization", "Bearer x"));
+        return OtlpPush.start(longest, settings, RESOURCE, metrics);
     }
 
     private double failures() {

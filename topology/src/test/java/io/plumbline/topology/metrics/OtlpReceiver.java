@@ -14,6 +14,8 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.zip.GZIPInputStream;
 import org.apache.kafka.shaded.io.opentelemetry.proto.common.v1.KeyValue;
+import org.apache.kafka.shaded.io.opentelemetry.proto.logs.v1.LogRecord;
+import org.apache.kafka.shaded.io.opentelemetry.proto.logs.v1.LogsData;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.HistogramDataPoint;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.Metric;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.MetricsData;
@@ -28,6 +30,7 @@ final class OtlpReceiver implements AutoCloseable {
 
     private final HttpServer server;
     private final List<Push> pushes = Collections.synchronizedList(new ArrayList<>());
+    private final List<LogRecord> logs = Collections.synchronizedList(new ArrayList<>());
     private volatile int status = 200;
 
     private OtlpReceiver(HttpServer server) {
@@ -38,6 +41,7 @@ final class OtlpReceiver implements AutoCloseable {
         HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
         OtlpReceiver receiver = new OtlpReceiver(server);
         server.createContext("/v1/metrics", receiver::answer);
+        server.createContext("/v1/logs", receiver::answerLogs);
         server.start();
         return receiver;
     }
@@ -53,9 +57,32 @@ final class OtlpReceiver implements AutoCloseable {
         }
     }
 
+    private void answerLogs(HttpExchange exchange) throws IOException {
+        try (exchange;
+                GZIPInputStream body = new GZIPInputStream(exchange.getRequestBody())) {
+            LogsData data = LogsData.parseFrom(body);
+            if (status == 200) {
+                logs.addAll(data.getResourceLogs(0).getScopeLogs(0).getLogRecordsList());
+            }
+            exchange.sendResponseHeaders(status, -1);
+        }
+    }
+
     URI endpoint() {
-        return URI.create(
-                "http://127.0.0.1:%d/v1/metrics".formatted(server.getAddress().getPort()));
+        return url("/v1/metrics");
+    }
+
+    URI events() {
+        return url("/v1/logs");
+    }
+
+    private URI url(String path) {
+        return URI.create("http://127.0.0.1:%d%s".formatted(server.getAddress().getPort(), path));
+    }
+
+    /** Returns the events that were taken. */
+    List<LogRecord> logs() {
+        return List.copyOf(logs);
     }
 
     /** Answers with another status from here on; only with 200 a push is kept. */

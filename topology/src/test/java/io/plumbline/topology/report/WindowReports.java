@@ -61,7 +61,7 @@ public final class WindowReports {
                 new WindowReport.InService(0.125, 4.5, 3, true, false),
                 List.of(),
                 new WindowReport.Masked(100, 50, 0.1),
-                new WindowReport.Baseline(1_700_000_000_500L, 7L),
+                new WindowReport.Baseline(1_700_000_000_500L, 7L, "ab".repeat(32)),
                 sections(),
                 geometry);
     }
