@@ -134,7 +134,17 @@ class ChartTest {
                         .isMissingNode(),
                 "an upgrade would set the number back");
         Chart.one(render(LEAST + "autoscaling: {enabled: true}\n"), "PodDisruptionBudget", "watch-monitor");
-        JsonNode service = Chart.one(all, "Ingress", "watch").at("/spec/rules/0/http/paths/0/backend/service");
+        JsonNode served = Chart.one(all, "Ingress", "watch").at("/spec/rules/0/http/paths/0");
+        assertEquals("/", served.path("path").asText());
+        assertEquals(
+                "/plumbline",
+                Chart.one(
+                                render(EVERYTHING.replace("config:\n", "config:\n  http: {base_path: /plumbline}\n")),
+                                "Ingress",
+                                "watch")
+                        .at("/spec/rules/0/http/paths/0/path")
+                        .asText());
+        JsonNode service = served.at("/backend/service");
         assertEquals(
                 service.at("/port/name").asText(),
                 Chart.one(all, "Service", service.path("name").asText())

@@ -219,8 +219,10 @@ final class ConfigReader {
         String webConfig = node.textOrNull("web_config");
         Path file = webConfig == null ? null : path(node, "web_config", webConfig);
         boolean console = node.parsed("console", true, ConfigReader::onOrOff);
+        ProxyReader proxy = ProxyReader.read(node);
         node.refuseUnknownKeys();
-        return new HttpSettings(bind, port, probePort, hosts, file, console);
+        return new HttpSettings(
+                bind, port, probePort, hosts, file, console, proxy.basePath(), proxy.forwardedUser());
     }
 
     private Signing signing(ConfigNode node) {

@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  *     said
  * @param webConfig file that asks for TLS and passwords; null: neither
  * @param console whether the page is served too
+ * @param basePath path under which a proxy asks, such as {@code /plumbline}; empty: none
+ * @param forwardedUser header in which a proxy names who reads; null: none is believed
  */
 public record HttpSettings(
         String bind,
@@ -22,7 +24,9 @@ public record HttpSettings(
         @Nullable Integer probePort,
         List<String> hosts,
         @Nullable Path webConfig,
-        boolean console) {
+        boolean console,
+        String basePath,
+        @Nullable String forwardedUser) {
 
     public HttpSettings {
         hosts = List.copyOf(hosts);

@@ -78,6 +78,7 @@ public final class Console
     private static final String SITES = "/api/sites";
     private static final String READY = "/api/ready";
     private static final String EVENTS = "/api/events";
+    private static final int LONGEST_READER = 200;
 
     private static WebAnswer json(int status, Object value) {
         return new WebAnswer(status, JSON, Json.bytes(value));
@@ -187,6 +188,7 @@ public final class Console
     @Override
     public void answer(Request request, Response response, Callback callback) {
         String path = request.getHttpURI().getPath();
+        logReader(request, path);
         HEADERS.forEach(response.getHeaders()::put);
         if (path.equals(EVENTS) && request.getMethod().equals("GET")) {
             String place = request.getHeaders().get("Last-Event-ID");
@@ -210,6 +212,24 @@ public final class Console
         answer.send(response, callback);
     }
 
+    /** Says in the log who opens the page, where a proxy says so. */
+    private void logReader(Request request, String path) {
+        String reader = path.equals("/") || path.equals("/index.html") ? reader(request) : null;
+        if (reader != null) {
+            LOG.info("somebody opened the console: reader={}", Printable.value(reader));
+        }
+    }
+
+    /** Returns whom the proxy names; null where none is believed, where it names nobody, or more than one name came. */
+    private @Nullable String reader(Request request) {
+        String header = config.http().forwardedUser();
+        List<String> names = header == null ? List.of() : request.getHeaders().getValuesList(header);
+        if (names.size() != 1 || names.get(0).isBlank()) {
+            return null;
+        }
+        return Printable.of(names.get(0).strip(), LONGEST_READER);
+    }
+
     private WebAnswer page(String path) {
         StaticFiles.File file = files.file(path);
         return file == null
@@ -219,7 +239,7 @@ public final class Console
 
     private WebAnswer api(Request request, Response response, String path) {
         if (path.equals(SITES)) {
-            return json(200, api.overview(streams.place()));
+            return json(200, api.overview(streams.place(), reader(request)));
         }
         if (path.equals(READY)) {
             return json(

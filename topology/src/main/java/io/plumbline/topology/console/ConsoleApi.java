@@ -37,8 +37,11 @@ final class ConsoleApi {
         config = next;
     }
 
-    /** @param place where the events stand: taken before the model is looked at, so that nothing is missed */
-    ConsoleViews.Overview overview(String place) {
+    /**
+     * @param place where the events stand: taken before the model is looked at, so that nothing is missed
+     * @param reader whom a proxy names; null: nobody
+     */
+    ConsoleViews.Overview overview(String place, @Nullable String reader) {
         List<ConsoleViews.Summary> sites = new ArrayList<>();
         model.sites().values().forEach(site -> sites.add(summary(site)));
         Map<String, String> sections = new LinkedHashMap<>();
@@ -49,6 +52,7 @@ final class ConsoleApi {
                 System.currentTimeMillis(),
                 place,
                 config.applicationId(),
+                reader,
                 new ConsoleViews.Windowing(
                         config.window().size().toMillis(),
                         config.window().advance().toMillis(),

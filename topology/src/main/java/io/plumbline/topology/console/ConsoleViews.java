@@ -22,6 +22,7 @@ final class ConsoleViews {
     /**
      * The answer of {@code /api/sites}.
      *
+     * @param reader who asks, where {@code http.forwarded_user} believes a proxy; null otherwise
      * @param sections where the page shows each section of a report
      */
     record Overview(
@@ -29,6 +30,7 @@ final class ConsoleViews {
             long nowMs,
             String place,
             String application,
+            @Nullable String reader,
             Windowing window,
             long staleAfterMs,
             ConsoleModel.Past past,

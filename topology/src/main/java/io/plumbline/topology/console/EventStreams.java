@@ -71,6 +71,8 @@ final class EventStreams implements AutoCloseable {
     private void stream(Response response, Callback callback, @Nullable String place) {
         response.setStatus(200);
         response.getHeaders().put(HttpHeader.CONTENT_TYPE, "text/event-stream; charset=utf-8");
+        // Without it nginx holds events back until a buffer of its own is full.
+        response.getHeaders().put("X-Accel-Buffering", "no");
         try (OutputStream out = Content.Sink.asOutputStream(response)) {
             write(out, "retry: " + RETRY_MS + "\n\n");
             follow(out, numberOf(place));

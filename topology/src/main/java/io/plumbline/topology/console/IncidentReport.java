@@ -36,10 +36,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class IncidentReport {
 
-    private static final Pattern STYLE = Pattern.compile("<link rel=\"stylesheet\" href=\"/([^\"]+)\">");
+    private static final Pattern STYLE = Pattern.compile("<link rel=\"stylesheet\" href=\"([^\"]+)\">");
     private static final String ENCODING = "<meta charset=\"utf-8\">";
-    private static final String ICON = "\"/icon.svg\"";
-    private static final String ENTRY = "<script type=\"module\" src=\"/app.js\"></script>";
+    private static final String ICON = "\"icon.svg\"";
+    private static final String ENTRY = "<script type=\"module\" src=\"app.js\"></script>";
 
     /** The most sites of a model whose pages are in its file: the worst, and the first. */
     private static final int MOST_SITES = 8;
@@ -104,7 +104,7 @@ public final class IncidentReport {
     }
 
     private static Recorded recorded(ConsoleApi api, @Nullable String first, List<String> sites) {
-        ObjectNode overview = (ObjectNode) Json.tree(api.overview(""));
+        ObjectNode overview = (ObjectNode) Json.tree(api.overview("", null));
         overview.remove("dead_letters_command");
         Map<String, Map<String, Object>> answers = new LinkedHashMap<>();
         sites.forEach(site -> answers.put(site, answers(api, site)));

@@ -13,6 +13,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 import org.eclipse.jetty.http.HttpHeader;
+import org.eclipse.jetty.http.HttpURI;
 import org.eclipse.jetty.server.Handler;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.server.Response;
@@ -28,7 +29,8 @@ import org.slf4j.LoggerFactory;
  * <p>With passwords, {@code /metrics} asks for one. The probes do not, since what asks them (an orchestrator, a load
  * balancer) seldom holds one; without a password they answer with the status and {@code ok} or {@code not ready}, and
  * keep the sentence to themselves. With TLS there is no plain HTTP. Requests for names that are not this server's are
- * refused, see {@link AnsweredHosts}; the probes answer under any name.
+ * refused, see {@link AnsweredHosts}; the probes answer under any name. With {@code http.base_path} everything is served
+ * under that path too, for a proxy that keeps it.
  *
  * <p>Slow, half-sent or renewed requests hold connections and no threads ({@link HttpListener}). Who fills all
  * connections of the port still keeps others out: where strangers reach it, {@code http.probe_port} gives the probes a
@@ -49,11 +51,13 @@ public final class MonitorServer implements AutoCloseable {
     private final @Nullable HttpListener probes;
     private final @Nullable Passwords passwords;
     private final WebPages pages;
+    private final String basePath;
 
     private MonitorServer(
             HttpSettings settings, WebConfig web, Metrics metrics, Probe alive, Probe ready, WebPages pages)
             throws IOException {
         this.pages = pages;
+        basePath = settings.basePath();
         this.metrics = metrics;
         this.alive = alive;
         this.ready = ready;
@@ -136,15 +140,28 @@ public final class MonitorServer implements AutoCloseable {
                             .send(response, callback);
                     return true;
                 }
-                WebAnswer answer = answer(request, response, onlyProbes);
+                Request inside = withoutBasePath(request);
+                WebAnswer answer = answer(inside, response, onlyProbes);
                 if (answer == null) {
-                    pages.answer(request, response, callback);
+                    pages.answer(inside, response, callback);
                 } else {
                     answer.send(response, callback);
                 }
                 return true;
             }
         };
+    }
+
+    /**
+     * Returns the request as it would be without the base path, or itself: what asks the process and not the proxy, and
+     * a proxy that takes the path away, ask without it.
+     */
+    private Request withoutBasePath(Request request) {
+        HttpURI asked = request.getHttpURI();
+        String path = asked.getPath();
+        return basePath.isEmpty() || path == null || !path.startsWith(basePath + "/")
+                ? request
+                : Request.serveAs(request, HttpURI.build(asked).path(path.substring(basePath.length())));
     }
 
     /** Returns the answer, or null where one of the pages is asked for by somebody who may see it. */
@@ -167,6 +184,11 @@ public final class MonitorServer implements AutoCloseable {
             }
             if (pages.has(path)) {
                 return null;
+            }
+            if (path.equals(basePath)) {
+                // The page's links are relative to the folder that it is in.
+                response.getHeaders().put(HttpHeader.LOCATION, basePath + "/");
+                return WebAnswer.text(308, "the page is at %s/".formatted(basePath));
             }
             return path.equals("/metrics")
                     ? scrape(request.getHeaders().get(HttpHeader.ACCEPT))

@@ -87,13 +87,14 @@ final class RunCommand implements Callable<Integer> {
         Runtime.getRuntime().addShutdownHook(stop);
         spec.commandLine()
                 .getOut()
-                .println("watching %s; %s at %s://%s:%d%s"
+                .println("watching %s; %s at %s://%s:%d%s%s"
                         .formatted(
                                 Amounts.count(monitor.sites().size(), "site"),
                                 monitor.http().console() ? "console and /metrics" : "metrics",
                                 isTls(monitor) ? "https" : "http",
                                 runtime.httpAddress().getHostString(),
                                 runtime.httpAddress().getPort(),
+                                monitor.http().basePath(),
                                 monitor.http().console() ? "/" : "/metrics"));
         spec.commandLine().getOut().flush();
         log.follow(config);

@@ -63,10 +63,11 @@ function show() {
 }
 
 const everything = new Refresh(async () => {
-  const overview = await get("/api/sites");
+  const overview = await get("api/sites");
   state.overview = overview;
   state.sites = new Map(overview.sites.map((site) => [site.site, site]));
   byId("application").textContent = overview.application;
+  byId("reader").textContent = overview.reader ? `reader: ${overview.reader}` : "";
   show();
 });
 
@@ -117,7 +118,7 @@ function showConnection() {
 
 async function askReady() {
   try {
-    link.complaint = (await get("/api/ready")).complaint;
+    link.complaint = (await get("api/ready")).complaint;
     showConnection();
   } catch { /* the stream of events says that nobody answers */ }
 }

@@ -1,14 +1,14 @@
 // Where the data comes from: JSON once, then events. A stream ends after some seconds by itself and the browser takes up the next.
-// In the file for an incident it stands in the page itself.
+// In the file for an incident it stands in the page itself. Addresses are relative: a proxy may serve the page under a path of its own.
 
-export const siteUrl = (site, what = "") => `/api/sites/${encodeURIComponent(site)}${what && "/" + what}`;
+export const siteUrl = (site, what = "") => `api/sites/${encodeURIComponent(site)}${what && "/" + what}`;
 
 /** What a file for an incident holds in place of a monitor that answers; null on the page of a monitor. */
 export const record = JSON.parse(document.getElementById("record")?.textContent ?? "null");
 
 const recorded = new Map(Object.entries(record?.answers ?? {})
   .flatMap(([site, answers]) => Object.entries(answers).map(([what, answer]) => [siteUrl(site, what), answer])))
-  .set("/api/sites", record?.overview);
+  .set("api/sites", record?.overview);
 
 /** The time that ages count from: in a file, when it was written. */
 export const now = () => record?.written_ms ?? Date.now();
@@ -77,7 +77,7 @@ export function follow(place, handlers) {
   let source;
   let doubt;
   const open = (from) => {
-    source = new EventSource(`/api/events?after=${encodeURIComponent(from)}`);
+    source = new EventSource(`api/events?after=${encodeURIComponent(from)}`);
     source.onopen = () => {
       clearTimeout(doubt);
       doubt = undefined;

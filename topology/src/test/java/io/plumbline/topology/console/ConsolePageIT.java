@@ -96,6 +96,25 @@ class ConsolePageIT {
     }
 
     @Test
+    void thePageWorksUnderThePathOfAProxyThatTakesItAwayAndShowsWhoReads() throws Exception {
+        served.close();
+        served = ServedConsole.start(ConsoleReports.proxied(folder));
+        served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 0, 3), 0);
+        try (StrippingProxy proxy = StrippingProxy.before(served.address(""))) {
+            browser.open(proxy.address("/#/site/blocks.7"));
+            browser.awaitText("main .verdict", "aligned");
+            browser.awaitText("#reader", "reader: Ada Lovelace");
+            browser.awaitText("#connection", "live");
+            served.console().onReport(ConsoleReports.window(ConsoleReports.SITE, 1, 4.5), 0);
+            browser.awaitText("main .verdict", "drifted");
+            assertTrue((Boolean) browser.run(CHART_IS_DRAWN), "the chart is empty");
+            assertTrue(String.valueOf(browser.run("return document.querySelector('a[href$=\".csv\"]').href"))
+                    .startsWith(proxy.address("/api/")));
+            browser.open("about:blank");
+        }
+    }
+
+    @Test
     void windowsAppearAndAVerdictThatChangesIsSaid() throws Exception {
         story(ConsoleReports.SITE, 3);
         browser.open(served.address("/#/site/blocks.7"));
@@ -421,7 +440,7 @@ class ConsolePageIT {
                 let held = false;
                 window.fetch = async (...request) => {
                   const answer = await real(...request);
-                  if (!held && request[0].endsWith('/api/sites/blocks.7')) {
+                  if (!held && request[0].endsWith('api/sites/blocks.7')) {
                     held = true;
                     await new Promise((go) => { window.release = go; });
                   }

@@ -44,6 +44,16 @@ final class ConsoleReports {
                 YAML.formatted('"' + HOSTILE.replace("\\", "\\\\").replace("\"", "\\\"") + '"'), "page.yaml", folder);
     }
 
+    /** One site, behind a proxy that keeps its path and names who reads. */
+    static MonitorConfig proxied(Path folder) throws IOException {
+        return MonitorConfig.parse("""
+                application_id: page
+                kafka: {bootstrap.servers: "broker:9092"}
+                http: {port: 0, base_path: /watch/plumbline, forwarded_user: X-Forwarded-User}
+                sites: {blocks.7: {explainer: sae, baseline: b, rank: 32, threshold: 4.0}}
+                """, "page.yaml", folder);
+    }
+
     /** A site with two target layers, {@code clt}, that proposes. */
     static MonitorConfig targets(Path folder) throws IOException {
         return MonitorConfig.parse("""

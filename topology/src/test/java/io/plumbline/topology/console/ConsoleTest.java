@@ -192,6 +192,43 @@ class ConsoleTest {
     }
 
     @Test
+    void underItsBasePathEverythingIsServedAndTheProcessItselfIsAskedWithout() throws Exception {
+        try (ServedConsole served = ServedConsole.start(ConsoleReports.proxied(folder))) {
+            for (String path : List.of("/", "/app.js", "/api/sites/blocks.7", "/metrics", "/healthz")) {
+                assertEquals(200, served.get(path).statusCode(), path);
+                assertEquals(200, served.get("/watch/plumbline" + path).statusCode(), path);
+            }
+            assertEquals(404, served.get("/watch/plumblineapp.js").statusCode());
+            assertEquals(404, served.get("/watch/plumbline/watch/plumbline/").statusCode());
+            HttpResponse<String> bare = served.get("/watch/plumbline");
+            assertEquals(308, bare.statusCode());
+            assertEquals("/watch/plumbline/", bare.headers().firstValue("Location").orElse(""));
+        }
+    }
+
+    @Test
+    void aReaderIsBelievedFromTheHeaderThatIsConfiguredAndFromNoOther() throws Exception {
+        try (ServedConsole proxied = ServedConsole.start(ConsoleReports.proxied(folder));
+                ServedConsole direct = ServedConsole.start(ConsoleReports.config(folder))) {
+            assertEquals("ada", reader(proxied, "X-Forwarded-User", "ada").asText());
+            assertTrue(reader(proxied, "X-Remote-User", "ada").isNull());
+            assertTrue(reader(proxied, "X-Forwarded-User", " ").isNull());
+            assertTrue(reader(proxied, "X-Forwarded-User", "ada", "X-Forwarded-User", "eve")
+                    .isNull());
+            assertEquals(201, reader(proxied, "X-Forwarded-User", "a".repeat(5000)).asText().length());
+            assertTrue(reader(direct, "X-Forwarded-User", "ada").isNull());
+        }
+    }
+
+    private static JsonNode reader(ServedConsole served, String... headers) throws Exception {
+        HttpRequest request = served.request("/api/sites").headers(headers).build();
+        return JSON.readTree(served.client()
+                        .send(request, HttpResponse.BodyHandlers.ofString())
+                        .body())
+                .get("reader");
+    }
+
+    @Test
     void aSiteOfAnyNameIsFoundByItsEncodedNameAndAMistakeIsASentence() throws Exception {
         try (ServedConsole served = ServedConsole.start(ConsoleReports.config(folder))) {
             served.console().onReport(ConsoleReports.window(ConsoleReports.HOSTILE, 0, 3), 0);

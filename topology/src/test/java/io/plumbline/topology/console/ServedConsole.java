@@ -27,7 +27,15 @@ final class ServedConsole implements AutoCloseable {
     private ServedConsole(MonitorConfig config, WebConfig web) throws IOException {
         console = Console.of(config, () -> Optional.ofNullable(complaint));
         server = MonitorServer.start(
-                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true),
+                new HttpSettings(
+                        "127.0.0.1",
+                        0,
+                        null,
+                        List.of(),
+                        null,
+                        true,
+                        config.http().basePath(),
+                        config.http().forwardedUser()),
                 web,
                 metrics,
                 Optional::empty,

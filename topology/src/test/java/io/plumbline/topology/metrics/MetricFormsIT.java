@@ -54,7 +54,7 @@ class MetricFormsIT {
         streams = ExportedMetrics.idleStreams("forms");
         metrics.observe(streams);
         server = MonitorServer.start(
-                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true),
+                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true, "", null),
                 WebConfig.NONE,
                 metrics,
                 Optional::empty,

@@ -266,7 +266,7 @@ class MonitorServerTest {
 
     @Test
     void probesOnAPortOfTheirOwnAnswerWhileTheOtherIsFull() throws Exception {
-        HttpSettings settings = new HttpSettings("127.0.0.1", 0, 0, List.of(), null, true);
+        HttpSettings settings = new HttpSettings("127.0.0.1", 0, 0, List.of(), null, true, "", null);
         List<Socket> stuck = new ArrayList<>();
         try (MonitorServer two = MonitorServer.start(
                 settings, WebConfig.NONE, metrics, Optional::empty, () -> complaint, WebPages.NONE)) {
@@ -297,7 +297,7 @@ class MonitorServerTest {
         for (String own : List.of("localhost", "LOCALHOST:9464", "127.0.0.1", "[::1]:9464")) {
             assertTrue(asked("/metrics", own).startsWith("HTTP/1.1 200 "), own);
         }
-        HttpSettings proxied = new HttpSettings("127.0.0.1", 0, null, List.of("Plumbline.example"), null, true);
+        HttpSettings proxied = new HttpSettings("127.0.0.1", 0, null, List.of("Plumbline.example"), null, true, "", null);
         try (MonitorServer behind = MonitorServer.start(
                 proxied, WebConfig.NONE, metrics, Optional::empty, Optional::empty, WebPages.NONE)) {
             int port = behind.address().getPort();
@@ -317,7 +317,7 @@ class MonitorServerTest {
         IOException probes = assertThrows(
                 IOException.class,
                 () -> MonitorServer.start(
-                        new HttpSettings("127.0.0.1", 0, port, List.of(), null, true),
+                        new HttpSettings("127.0.0.1", 0, port, List.of(), null, true, "", null),
                         WebConfig.NONE,
                         metrics,
                         Optional::empty,
@@ -342,7 +342,7 @@ class MonitorServerTest {
 
     private static MonitorServer listening(int port, Metrics metrics, Probe alive, Probe ready) throws IOException {
         return MonitorServer.start(
-                new HttpSettings("127.0.0.1", port, null, List.of(), null, true),
+                new HttpSettings("127.0.0.1", port, null, List.of(), null, true, "", null),
                 WebConfig.NONE,
                 metrics,
                 alive,

@@ -226,7 +226,7 @@ class SecuredMetricsTest {
 
     private static MonitorServer start(WebConfig web) throws IOException {
         return MonitorServer.start(
-                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true),
+                new HttpSettings("127.0.0.1", 0, null, List.of(), null, true, "", null),
                 web,
                 metrics,
                 Optional::empty,
