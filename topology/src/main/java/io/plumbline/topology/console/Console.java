@@ -75,9 +75,6 @@ public final class Console
 
     private static final String JSON = "application/json; charset=utf-8";
     private static final String API = "/api/";
-    private static final String SITES = "/api/sites";
-    private static final String READY = "/api/ready";
-    private static final String EVENTS = "/api/events";
     private static final int LONGEST_READER = 200;
 
     private static WebAnswer json(int status, Object value) {
@@ -190,7 +187,7 @@ public final class Console
         String path = request.getHttpURI().getPath();
         logReader(request, path);
         HEADERS.forEach(response.getHeaders()::put);
-        if (path.equals(EVENTS) && request.getMethod().equals("GET")) {
+        if (Route.of(path) == Route.EVENTS && request.getMethod().equals("GET")) {
             String place = request.getHeaders().get("Last-Event-ID");
             if (!streams.follow(
                     response, callback, place == null ? query(request).get("after") : place)) {
@@ -238,33 +235,35 @@ public final class Console
     }
 
     private WebAnswer api(Request request, Response response, String path) {
-        if (path.equals(SITES)) {
-            return json(200, api.overview(streams.place(), reader(request)));
-        }
-        if (path.equals(READY)) {
-            return json(
-                    200,
-                    new ConsoleViews.Ready(
-                            ConsoleViews.SCHEMA, ready.complaint().orElse(null)));
-        }
-        String[] words = path.split("/", -1);
-        if (!path.startsWith(SITES + "/") || words.length < 4 || words.length > 5) {
+        Route route = Route.of(path);
+        if (route == null) {
             return problem(404, "nothing here; docs/use/console.md lists what is");
         }
-        String name = URLDecoder.decode(words[3].replace("+", "%2B"), StandardCharsets.UTF_8);
+        return switch (route) {
+            case SITES -> json(200, api.overview(streams.place(), reader(request)));
+            case READY ->
+                json(
+                        200,
+                        new ConsoleViews.Ready(
+                                ConsoleViews.SCHEMA, ready.complaint().orElse(null)));
+            case EVENTS -> problem(405, "events are followed with GET");
+            case SITE, WINDOWS, WINDOWS_CSV, REPORTS, DECODERS -> ofSite(request, response, route, path);
+        };
+    }
+
+    private WebAnswer ofSite(Request request, Response response, Route route, String path) {
+        String name = URLDecoder.decode(path.split("/", -1)[3].replace("+", "%2B"), StandardCharsets.UTF_8);
         SiteHistory site = api.site(name);
         if (site == null) {
             return problem(404, "no site of this name is configured here; /api/sites lists those that are");
         }
-        String what = words.length == 4 ? "" : words[4];
-        return switch (what) {
-            case "" -> json(200, api.summary(site));
-            case "windows" ->
+        return switch (route) {
+            case WINDOWS ->
                 json(200, new ConsoleViews.Windows(ConsoleViews.SCHEMA, name, windows(site, query(request))));
-            case "windows.csv" -> csv(request, response, site);
-            case "reports" -> json(200, api.reports(site));
-            case "decoders" -> json(200, api.decoders(site));
-            default -> problem(404, "a site has windows, windows.csv, reports and decoders, nothing else");
+            case WINDOWS_CSV -> csv(request, response, site);
+            case REPORTS -> json(200, api.reports(site));
+            case DECODERS -> json(200, api.decoders(site));
+            default -> json(200, api.summary(site));
         };
     }
 
