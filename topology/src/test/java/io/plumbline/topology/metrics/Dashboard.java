@@ -21,6 +21,8 @@ record Dashboard(String file, JsonNode json) {
 
     private static final int GRID = 24;
     private static final Pattern VARIABLE = Pattern.compile("\\$\\{?([a-zA-Z_]+)");
+    private static final Pattern CONSOLE =
+            Pattern.compile("\\$\\{console}(#/site/\\$\\{(site|__field\\.labels\\.site):percentencode})?");
     private static final Pattern LEGEND_LABEL = Pattern.compile("\\{\\{\\s*([a-z_]+)\\s*}}");
 
     /** The variables of Grafana itself that are used. */
@@ -170,17 +172,18 @@ record Dashboard(String file, JsonNode json) {
         Set<String> kinds = new TreeSet<>();
         json.get("links").forEach(link -> kinds.add(link.get("type").asText()));
         if (!kinds.equals(Set.of("dashboards", "link"))) {
-            problems.add("it links to %s, expected the other dashboards and the runbook".formatted(kinds));
+            problems.add("it links to %s, expected the other dashboards, the runbook and the console".formatted(kinds));
         }
         for (JsonNode url : json.findValues("url")) {
             String text = url.asText();
             Matcher anchor = Pattern.compile("\\$\\{runbook}#(\\w+)").matcher(text);
             Matcher dashboard = Pattern.compile("/d/([a-z-]+).*").matcher(text);
             boolean known = text.equals("${runbook}")
+                    || CONSOLE.matcher(text).matches()
                     || (anchor.matches() && alerts.contains(anchor.group(1)))
                     || (dashboard.matches() && dashboards.contains(dashboard.group(1)));
             if (!known) {
-                problems.add("a link to " + text + ", which is neither an alert of the runbook nor a dashboard");
+                problems.add("a link to " + text + ", which is neither an alert of the runbook nor a dashboard nor the console");
             }
         }
     }

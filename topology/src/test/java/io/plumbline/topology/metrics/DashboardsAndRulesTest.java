@@ -74,6 +74,47 @@ class DashboardsAndRulesTest {
     }
 
     @Test
+    void aDashboardOfSchemaV2AsksWhatTheClassicOneAsks() throws IOException {
+        for (Dashboard dashboard : Dashboard.all()) {
+            JsonNode spec = new ObjectMapper()
+                    .readTree(ExportedMetrics.read("grafana/v2/" + dashboard.file()))
+                    .get("spec");
+            List<String> asked = new ArrayList<>();
+            List<String> places = new ArrayList<>();
+            for (JsonNode item : spec.at("/layout/spec/items")) {
+                JsonNode place = item.get("spec");
+                JsonNode panel = spec.at("/elements/%s/spec"
+                        .formatted(place.at("/element/name").asText()));
+                places.add("%s at %s,%s".formatted(panel.get("title").asText(), place.get("x"), place.get("y")));
+                for (JsonNode query : panel.at("/data/spec/queries")) {
+                    asked.add(query.at("/spec/query/spec/expr").asText());
+                }
+            }
+            List<String> variables = new ArrayList<>();
+            spec.get("variables")
+                    .forEach(variable -> variables.add(variable.at("/spec/name").asText()));
+            List<String> classic = new ArrayList<>();
+            dashboard.json().at("/templating/list").forEach(variable -> classic.add(variable.get("name").asText()));
+            assertEquals(classic, variables);
+            assertEquals(
+                    dashboard.panelQueries().stream()
+                            .map(Dashboard.Query::expression)
+                            .toList(),
+                    asked);
+            List<String> panels = new ArrayList<>();
+            dashboard.json()
+                    .get("panels")
+                    .forEach(panel -> panels.add("%s at %s,%s"
+                            .formatted(
+                                    panel.get("title").asText(),
+                                    panel.at("/gridPos/x"),
+                                    panel.at("/gridPos/y"))));
+            assertEquals(panels, places);
+            assertEquals(dashboard.annotations().size(), spec.get("annotations").size());
+        }
+    }
+
+    @Test
     void whatIsWrongWithADashboardIsSaid() throws IOException {
         String text = ExportedMetrics.read("grafana/plumbline-fleet.json");
         Map<String, String> mutations = new LinkedHashMap<>();
