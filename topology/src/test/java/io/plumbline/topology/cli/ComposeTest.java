@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.fasterxml.jackson.dataformat.yaml.YAMLMapper;
 import io.plumbline.topology.Repository;
+import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.operate.Plumbline;
 import io.plumbline.topology.runtime.Role;
@@ -21,6 +22,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
@@ -54,9 +56,14 @@ class ComposeTest {
         Map<String, JsonNode> services = services();
         Set<String> expected =
                 new TreeSet<>(Set.of("kafka", "topics", "monitor", "adapter", "prometheus", "alertmanager", "grafana"));
-        assertEquals(expected, services.keySet());
+        Set<String> ending = Set.of("topics", "traffic");
+        assertEquals(
+                expected,
+                services.keySet().stream()
+                        .filter(name -> !services.get(name).has("profiles"))
+                        .collect(Collectors.toCollection(TreeSet::new)));
         services.forEach((name, service) -> {
-            assertEquals(!name.equals("topics"), service.path("healthcheck").has("test"), name);
+            assertEquals(!ending.contains(name), service.path("healthcheck").has("test"), name);
             service.path("depends_on").properties().forEach(other -> {
                 assertTrue(services.containsKey(other.getKey()), name + " waits for " + other.getKey());
                 assertEquals(
@@ -89,6 +96,35 @@ class ComposeTest {
                 .asText()
                 .contains("//" + config.bootstrapServers()));
         assertTrue(words(services().get("topics").path("command"))[2].equals(config.bootstrapServers()));
+    }
+
+    @Test
+    void theTourSendsRecordingsThatAreThereToTheSiteOfTheConfigurationAndFillsItsWindows() throws IOException {
+        JsonNode traffic = services().get("traffic");
+        assertEquals("[\"demo\"]", traffic.path("profiles").toString());
+        CommandLine.ParseResult replay =
+                Plumbline.commandLine().parseArgs(words(traffic.path("command"))).subcommand();
+        MonitorConfig config =
+                MonitorConfig.parse(Files.readString(FOLDER.resolve("plumbline.yaml")), "plumbline.yaml", FOLDER);
+        List<?> sites = replay.matchedOptionValue("--site", List.of());
+        assertEquals(List.copyOf(config.sites().keySet()), sites);
+        String[] mount = traffic.at("/volumes/0").asText().split(":", -1);
+        List<Path> recordings = replay.matchedOptionValue("--activations", List.of());
+        assertEquals(3, recordings.size());
+        for (Path recording : recordings) {
+            Path file = FOLDER.resolve(mount[0]).resolve(Path.of(mount[1]).relativize(recording));
+            assertTrue(Files.exists(file), file.toString());
+        }
+        SiteSettings site = config.sites().get(String.valueOf(sites.get(0)));
+        String explainers = services().get("monitor").at("/volumes/1").asText();
+        assertEquals("${PLUMBLINE_EXPLAINERS:-%s}:/explainers:ro".formatted(mount[0]), explainers);
+        for (Path named : List.of(site.explained().baseline(), site.explained().explainer().resolve("cfg.json"))) {
+            Path file = FOLDER.resolve(mount[0]).resolve(Path.of("/explainers").relativize(named));
+            assertTrue(Files.exists(file), file.toString());
+        }
+        double rows = Double.parseDouble(replay.matchedOption("--rate").originalStringValues().get(0));
+        double window = config.window().size().toSeconds();
+        assertTrue(rows * window > 1.5 * site.alarms().minimumRows(), "windows of " + rows * window + " rows");
     }
 
     @Test
