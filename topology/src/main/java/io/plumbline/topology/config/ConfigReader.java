@@ -221,8 +221,7 @@ final class ConfigReader {
         boolean console = node.parsed("console", true, ConfigReader::onOrOff);
         ProxyReader proxy = ProxyReader.read(node);
         node.refuseUnknownKeys();
-        return new HttpSettings(
-                bind, port, probePort, hosts, file, console, proxy.basePath(), proxy.forwardedUser());
+        return new HttpSettings(bind, port, probePort, hosts, file, console, proxy.basePath(), proxy.forwardedUser());
     }
 
     private Signing signing(ConfigNode node) {

@@ -16,7 +16,7 @@ record ProxyReader(String basePath, @Nullable String forwardedUser) {
     private static final Pattern PATH = Pattern.compile("(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)+");
     private static final Pattern HEADER = Pattern.compile("[A-Za-z][A-Za-z0-9-]*");
 
-    /** What the server has at these paths would be hidden behind a base path of the same name. */
+    /** Paths of the server itself, which a base path of the same name would hide. */
     private static final Set<String> TAKEN = Set.of("/api", "/metrics", "/healthz", "/readyz");
 
     /** Headers whose values are secrets, which a page and a log must not show. */
@@ -28,11 +28,12 @@ record ProxyReader(String basePath, @Nullable String forwardedUser) {
             node.problem(
                     "base_path",
                     "is %s: expected a path such as /plumbline, without a slash at its end, and none of %s"
-                            .formatted(basePath, String.join(", ", TAKEN.stream().sorted().toList())));
+                            .formatted(
+                                    basePath,
+                                    String.join(", ", TAKEN.stream().sorted().toList())));
         }
         String header = node.textOrNull("forwarded_user");
-        if (header != null
-                && (!HEADER.matcher(header).matches() || SECRET.contains(header.toLowerCase(Locale.ROOT)))) {
+        if (header != null && (!HEADER.matcher(header).matches() || SECRET.contains(header.toLowerCase(Locale.ROOT)))) {
             node.problem(
                     "forwarded_user",
                     "is %s: expected the name of a header that holds a user's name, such as X-Forwarded-User"

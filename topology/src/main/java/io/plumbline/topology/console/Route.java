@@ -4,14 +4,23 @@ import org.jspecify.annotations.Nullable;
 
 /** Lists what the console answers beside the page; docs/reference/openapi.json is written from it. */
 enum Route {
-    SITES("/api/sites", ConsoleViews.Overview.class, "all sites and models, the newest window of each, and how windows are cut"),
-    SITE("/api/sites/{site}", ConsoleViews.Summary.class, "one site: its mode, its newest window, its decoder in service"),
+    SITES(
+            "/api/sites",
+            ConsoleViews.Overview.class,
+            "all sites and models, the newest window of each, and how windows are cut"),
+    SITE(
+            "/api/sites/{site}",
+            ConsoleViews.Summary.class,
+            "one site: its mode, its newest window, its decoder in service"),
     WINDOWS("/api/sites/{site}/windows", ConsoleViews.Windows.class, "its windows, oldest first"),
     WINDOWS_CSV("/api/sites/{site}/windows.csv", "text/csv", "the same windows, a column for each key with one value"),
     REPORTS("/api/sites/{site}/reports", ConsoleViews.Reports.class, "the whole reports of its newest windows"),
     DECODERS("/api/sites/{site}/decoders", ConsoleViews.Decoders.class, "its decoders, and what the adapter did"),
     READY("/api/ready", ConsoleViews.Ready.class, "what /readyz complains of"),
-    EVENTS("/api/events", "text/event-stream", "what changes, as server-sent events: window, model, site, letters, reset");
+    EVENTS(
+            "/api/events",
+            "text/event-stream",
+            "what changes, as server-sent events: window, model, site, letters, reset");
 
     private final String path;
     private final String contentType;

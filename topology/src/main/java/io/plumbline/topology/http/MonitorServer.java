@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * <p>With passwords, {@code /metrics} asks for one. The probes do not, since what asks them (an orchestrator, a load
  * balancer) seldom holds one; without a password they answer with the status and {@code ok} or {@code not ready}, and
  * keep the sentence to themselves. With TLS there is no plain HTTP. Requests for names that are not this server's are
- * refused, see {@link AnsweredHosts}; the probes answer under any name. With {@code http.base_path} everything is served
- * under that path too, for a proxy that keeps it.
+ * refused, see {@link AnsweredHosts}; the probes answer under any name. With {@code http.base_path} everything is
+ * served under that path too, for a proxy that keeps it.
  *
  * <p>Slow, half-sent or renewed requests hold connections and no threads ({@link HttpListener}). Who fills all
  * connections of the port still keeps others out: where strangers reach it, {@code http.probe_port} gives the probes a

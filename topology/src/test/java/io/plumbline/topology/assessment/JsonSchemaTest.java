@@ -37,7 +37,9 @@ class JsonSchemaTest {
     @ValueSource(classes = {WindowReport.class, ModelReport.class, AdaptationReport.class})
     void theSchemasAreThoseOfTheRecords(Class<?> type) throws IOException {
         Path file = file(type);
-        String expected = MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(new JsonSchemas(Map.of()).schema(type)) + "\n";
+        String expected =
+                MAPPER.writerWithDefaultPrettyPrinter().writeValueAsString(new JsonSchemas(Map.of()).schema(type))
+                        + "\n";
         if (Boolean.getBoolean("plumbline.write.documents")) {
             Files.writeString(file, expected);
         } else {

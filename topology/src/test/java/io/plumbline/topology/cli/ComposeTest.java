@@ -102,8 +102,9 @@ class ComposeTest {
     void theTourSendsRecordingsThatAreThereToTheSiteOfTheConfigurationAndFillsItsWindows() throws IOException {
         JsonNode traffic = services().get("traffic");
         assertEquals("[\"demo\"]", traffic.path("profiles").toString());
-        CommandLine.ParseResult replay =
-                Plumbline.commandLine().parseArgs(words(traffic.path("command"))).subcommand();
+        CommandLine.ParseResult replay = Plumbline.commandLine()
+                .parseArgs(words(traffic.path("command")))
+                .subcommand();
         MonitorConfig config =
                 MonitorConfig.parse(Files.readString(FOLDER.resolve("plumbline.yaml")), "plumbline.yaml", FOLDER);
         List<?> sites = replay.matchedOptionValue("--site", List.of());
@@ -118,11 +119,13 @@ class ComposeTest {
         SiteSettings site = config.sites().get(String.valueOf(sites.get(0)));
         String explainers = services().get("monitor").at("/volumes/1").asText();
         assertEquals("${PLUMBLINE_EXPLAINERS:-%s}:/explainers:ro".formatted(mount[0]), explainers);
-        for (Path named : List.of(site.explained().baseline(), site.explained().explainer().resolve("cfg.json"))) {
+        for (Path named : List.of(
+                site.explained().baseline(), site.explained().explainer().resolve("cfg.json"))) {
             Path file = FOLDER.resolve(mount[0]).resolve(Path.of("/explainers").relativize(named));
             assertTrue(Files.exists(file), file.toString());
         }
-        double rows = Double.parseDouble(replay.matchedOption("--rate").originalStringValues().get(0));
+        double rows = Double.parseDouble(
+                replay.matchedOption("--rate").originalStringValues().get(0));
         double window = config.window().size().toSeconds();
         assertTrue(rows * window > 1.5 * site.alarms().minimumRows(), "windows of " + rows * window + " rows");
     }

@@ -209,7 +209,8 @@ class MonitorConfigTest {
         assertEquals(StoreKind.ROCKSDB, config.store());
         assertEquals(Path.of("/var/lib/plumbline"), config.stateDirectory());
         assertEquals(
-                new HttpSettings("0.0.0.0", 0, 9465, List.of("a.example"), Path.of("/conf/web.yaml"), true, "/a/b", "X-User"),
+                new HttpSettings(
+                        "0.0.0.0", 0, 9465, List.of("a.example"), Path.of("/conf/web.yaml"), true, "/a/b", "X-User"),
                 config.http());
         assertEquals(new LogSettings(LogFormat.JSON, LogLevel.DEBUG), config.log());
         assertEquals(
@@ -298,9 +299,9 @@ class MonitorConfigTest {
                 "limits: {ahead: 0s}                   | limits.ahead = 0: expected more than 0",
                 "window: {max_hold: 0s}                | window.max_hold = PT0S: expected a positive duration, or off",
                 "http: {port: 70000}                    | http.port = 70000: expected a number from 0 to 65535",
-                "http: {base_path: plumbline/}          | http.base_path is plumbline/: expected a path such as /plumbline",
-                "http: {base_path: /a/../b}             | http.base_path is /a/../b: expected a path such as /plumbline",
-                "http: {base_path: /api}                | expected a path such as /plumbline, without a slash at its end",
+                "http: {base_path: plumbline/}          | http.base_path is plumbline/: expected a path such as",
+                "http: {base_path: /a/../b}             | http.base_path is /a/../b: expected a path such as",
+                "http: {base_path: /api}                | such as /plumbline, without a slash at its end",
                 "http: {forwarded_user: Authorization}  | expected the name of a header that holds a user's name",
                 "http: {forwarded_user: 'a user'}       | http.forwarded_user is a user: expected the name of a header",
                 "http: {console: maybe}                 | http.console = maybe: expected on or off",

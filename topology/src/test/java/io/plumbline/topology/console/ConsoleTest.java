@@ -202,7 +202,8 @@ class ConsoleTest {
             assertEquals(404, served.get("/watch/plumbline/watch/plumbline/").statusCode());
             HttpResponse<String> bare = served.get("/watch/plumbline");
             assertEquals(308, bare.statusCode());
-            assertEquals("/watch/plumbline/", bare.headers().firstValue("Location").orElse(""));
+            assertEquals(
+                    "/watch/plumbline/", bare.headers().firstValue("Location").orElse(""));
         }
     }
 
@@ -215,7 +216,11 @@ class ConsoleTest {
             assertTrue(reader(proxied, "X-Forwarded-User", " ").isNull());
             assertTrue(reader(proxied, "X-Forwarded-User", "ada", "X-Forwarded-User", "eve")
                     .isNull());
-            assertEquals(201, reader(proxied, "X-Forwarded-User", "a".repeat(5000)).asText().length());
+            assertEquals(
+                    201,
+                    reader(proxied, "X-Forwarded-User", "a".repeat(5000))
+                            .asText()
+                            .length());
             assertTrue(reader(direct, "X-Forwarded-User", "ada").isNull());
         }
     }

@@ -55,8 +55,8 @@ final class OpenApi {
                 .put("version", String.valueOf(ConsoleViews.SCHEMA))
                 .put(
                         "description",
-                        "What a process of Plumbline answers. Only GET and HEAD; nothing here changes anything. Keys may be"
-                                + " added: pass over those you do not know. An undefined number is null.")
+                        "What a process of Plumbline answers. Only GET and HEAD; nothing here changes anything. Keys may"
+                                + " be added: pass over those you do not know. An undefined number is null.")
                 .putObject("license")
                 .put("name", "Apache-2.0")
                 .put("identifier", "Apache-2.0");
@@ -70,11 +70,19 @@ final class OpenApi {
         for (Route route : Route.values()) {
             addRoute(paths, route);
         }
-        addText(paths, "/metrics", "every metric", "as the client accepts: Prometheus text, OpenMetrics, protocol buffers");
+        addText(
+                paths,
+                "/metrics",
+                "every metric",
+                "as the client accepts: Prometheus text, OpenMetrics, protocol buffers");
         addText(paths, "/healthz", "whether the process is alive", "ok");
         addText(paths, "/readyz", "whether it does its work", "ok");
         ObjectNode components = api.putObject("components");
-        components.putObject("securitySchemes").putObject("basic").put("type", "http").put("scheme", "basic");
+        components
+                .putObject("securitySchemes")
+                .putObject("basic")
+                .put("type", "http")
+                .put("scheme", "basic");
         ObjectNode records = components.putObject("schemas");
         for (Class<?> record : records()) {
             ObjectNode schema = schemas.ofRecord(record);
@@ -140,7 +148,11 @@ final class OpenApi {
         if (path.equals("/metrics")) {
             refused(responses);
         } else {
-            content(responses, "503", "a sentence that says why not; who gives no password reads: not ready", "text/plain")
+            content(
+                            responses,
+                            "503",
+                            "a sentence that says why not; who gives no password reads: not ready",
+                            "text/plain")
                     .put("type", "string");
         }
     }
@@ -171,8 +183,8 @@ final class OpenApi {
         content(
                         responses,
                         "default",
-                        "a sentence: a password is needed (401), the host has another name (421), too many passwords are"
-                                + " looked at (429)",
+                        "a sentence: a password is needed (401), the host has another name (421), too many passwords"
+                                + " are looked at (429)",
                         "text/plain")
                 .put("type", "string");
     }

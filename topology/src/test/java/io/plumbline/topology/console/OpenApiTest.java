@@ -62,14 +62,17 @@ class OpenApiTest {
                 String asked = path.getKey().replace("{site}", "layer.0");
                 JsonNode expected = path.getValue().at("/get/responses/200/content");
                 String type = expected.fieldNames().next();
-                HttpResponse<InputStream> answer = served.client()
-                        .send(served.request(asked).build(), HttpResponse.BodyHandlers.ofInputStream());
+                HttpResponse<InputStream> answer =
+                        served.client().send(served.request(asked).build(), HttpResponse.BodyHandlers.ofInputStream());
                 // Events do not end by themselves.
                 try (InputStream body = answer.body()) {
                     assertEquals(200, answer.statusCode(), asked);
                     assertEquals(
                             type,
-                            answer.headers().firstValue("Content-Type").orElse("").split(";", -1)[0],
+                            answer.headers()
+                                    .firstValue("Content-Type")
+                                    .orElse("")
+                                    .split(";", -1)[0],
                             asked);
                     String reference = expected.path(type).at("/schema/$ref").asText();
                     if (!reference.isEmpty()) {

@@ -50,9 +50,8 @@ final class StrippingProxy implements AutoCloseable {
                 .build();
         try (exchange) {
             HttpResponse<InputStream> answer = client.send(request, HttpResponse.BodyHandlers.ofInputStream());
-            answer.headers()
-                    .firstValue("Content-Type")
-                    .ifPresent(type -> exchange.getResponseHeaders().set("Content-Type", type));
+            answer.headers().firstValue("Content-Type").ifPresent(type -> exchange.getResponseHeaders()
+                    .set("Content-Type", type));
             exchange.sendResponseHeaders(answer.statusCode(), 0);
             try (InputStream body = answer.body()) {
                 byte[] piece = new byte[4096];

@@ -183,7 +183,8 @@ record Dashboard(String file, JsonNode json) {
                     || (anchor.matches() && alerts.contains(anchor.group(1)))
                     || (dashboard.matches() && dashboards.contains(dashboard.group(1)));
             if (!known) {
-                problems.add("a link to " + text + ", which is neither an alert of the runbook nor a dashboard nor the console");
+                problems.add("a link to " + text
+                        + ", which is neither an alert of the runbook nor a dashboard nor the console");
             }
         }
     }

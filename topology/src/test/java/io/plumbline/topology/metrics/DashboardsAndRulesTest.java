@@ -83,8 +83,8 @@ class DashboardsAndRulesTest {
             List<String> places = new ArrayList<>();
             for (JsonNode item : spec.at("/layout/spec/items")) {
                 JsonNode place = item.get("spec");
-                JsonNode panel = spec.at("/elements/%s/spec"
-                        .formatted(place.at("/element/name").asText()));
+                JsonNode panel = spec.at(
+                        "/elements/%s/spec".formatted(place.at("/element/name").asText()));
                 places.add("%s at %s,%s".formatted(panel.get("title").asText(), place.get("x"), place.get("y")));
                 for (JsonNode query : panel.at("/data/spec/queries")) {
                     asked.add(query.at("/spec/query/spec/expr").asText());
@@ -94,7 +94,10 @@ class DashboardsAndRulesTest {
             spec.get("variables")
                     .forEach(variable -> variables.add(variable.at("/spec/name").asText()));
             List<String> classic = new ArrayList<>();
-            dashboard.json().at("/templating/list").forEach(variable -> classic.add(variable.get("name").asText()));
+            dashboard
+                    .json()
+                    .at("/templating/list")
+                    .forEach(variable -> classic.add(variable.get("name").asText()));
             assertEquals(classic, variables);
             assertEquals(
                     dashboard.panelQueries().stream()
@@ -102,13 +105,11 @@ class DashboardsAndRulesTest {
                             .toList(),
                     asked);
             List<String> panels = new ArrayList<>();
-            dashboard.json()
+            dashboard
+                    .json()
                     .get("panels")
                     .forEach(panel -> panels.add("%s at %s,%s"
-                            .formatted(
-                                    panel.get("title").asText(),
-                                    panel.at("/gridPos/x"),
-                                    panel.at("/gridPos/y"))));
+                            .formatted(panel.get("title").asText(), panel.at("/gridPos/x"), panel.at("/gridPos/y"))));
             assertEquals(panels, places);
             assertEquals(dashboard.annotations().size(), spec.get("annotations").size());
         }

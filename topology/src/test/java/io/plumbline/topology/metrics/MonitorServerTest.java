@@ -297,7 +297,8 @@ class MonitorServerTest {
         for (String own : List.of("localhost", "LOCALHOST:9464", "127.0.0.1", "[::1]:9464")) {
             assertTrue(asked("/metrics", own).startsWith("HTTP/1.1 200 "), own);
         }
-        HttpSettings proxied = new HttpSettings("127.0.0.1", 0, null, List.of("Plumbline.example"), null, true, "", null);
+        HttpSettings proxied =
+                new HttpSettings("127.0.0.1", 0, null, List.of("Plumbline.example"), null, true, "", null);
         try (MonitorServer behind = MonitorServer.start(
                 proxied, WebConfig.NONE, metrics, Optional::empty, Optional::empty, WebPages.NONE)) {
             int port = behind.address().getPort();
