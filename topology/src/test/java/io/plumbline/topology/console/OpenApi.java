@@ -55,8 +55,8 @@ final class OpenApi {
                 .put("version", String.valueOf(ConsoleViews.SCHEMA))
                 .put(
                         "description",
-                        "What a process of Plumbline answers. Only GET and HEAD; nothing here changes anything. Keys may"
-                                + " be added: pass over those you do not know. An undefined number is null.")
+                        "What a process of Plumbline answers. Only GET and HEAD; nothing here changes anything."
+                                + " Keys may be added: pass over those you do not know. An undefined number is null.")
                 .putObject("license")
                 .put("name", "Apache-2.0")
                 .put("identifier", "Apache-2.0");
