@@ -158,6 +158,25 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
     }
 
     /**
+     * Returns this memory without one request. What windows and numbered groups add up over requests stays.
+     *
+     * @param name of the request, cut by {@link io.plumbline.records.RequestName#shortened}
+     */
+    public RecentGroups without(long request, String name) {
+        List<Window> left = windows.stream()
+                .map(window -> new Window(
+                        window.startMs,
+                        window.endMs,
+                        window.requests,
+                        window.unusual,
+                        window.kept.stream()
+                                .filter(one -> one.request() != request && !name.equals(one.name()))
+                                .toList()))
+                .toList();
+        return new RecentGroups(space, next, left, numbered);
+    }
+
+    /**
      * Returns the memory as bytes, big endian.
      *
      * <pre>

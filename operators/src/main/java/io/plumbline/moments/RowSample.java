@@ -241,6 +241,16 @@ public final class RowSample {
         return decoded.rows().size();
     }
 
+    /**
+     * Returns a part of {@link #encode} without the rows of one request; the same array where it has none of them. Rows
+     * that come later may take their places.
+     *
+     * @throws IllegalArgumentException if the bytes are not such a part
+     */
+    public static byte[] without(byte[] part, long request) {
+        return RowSampleCodec.without(part, request);
+    }
+
     private void shrinkTo(int otherCapacity) {
         capacity = Math.min(capacity, otherCapacity);
         while (byHash.size() > capacity) {

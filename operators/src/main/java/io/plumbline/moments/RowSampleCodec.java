@@ -4,6 +4,7 @@ import io.plumbline.wire.DType;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -31,6 +32,7 @@ final class RowSampleCodec {
 
     private static final byte VERSION = 1;
     private static final int HEADER_BYTES = 26;
+    private static final int COUNT_OFFSET = 13;
     private static final int ROW_HEADER_BYTES = 24;
     private static final List<DType> TYPES = List.of(DType.F32, DType.BF16, DType.F16);
 
@@ -137,6 +139,23 @@ final class RowSampleCodec {
             rows.add(new SampledRow(hash, request, timestampMs, activation, target));
         }
         return new Part(capacity, limit, rows);
+    }
+
+    /** Returns the part without the rows of a request: an empty one still says what the sample is. */
+    static byte[] without(byte[] bytes, long request) {
+        List<SampledRow> rows = decode(bytes).rows();
+        int rowBytes = rows.isEmpty() ? 0 : (bytes.length - HEADER_BYTES) / rows.size();
+        ByteBuffer kept =
+                ByteBuffer.allocate(bytes.length).order(ByteOrder.LITTLE_ENDIAN).put(bytes, 0, HEADER_BYTES);
+        int count = 0;
+        for (int i = 0; i < rows.size(); i++) {
+            if (rows.get(i).request() != request) {
+                kept.put(bytes, HEADER_BYTES + i * rowBytes, rowBytes);
+                count++;
+            }
+        }
+        kept.putInt(COUNT_OFFSET, count);
+        return count == rows.size() ? bytes : Arrays.copyOf(kept.array(), kept.position());
     }
 
     private static long rowBytes(int activationWidth, int targetWidth, DType type) {

@@ -285,6 +285,22 @@ public final class RequestTotals {
     }
 
     /**
+     * Returns a part of {@link #encode} without one request; the same array where it has none of it. Its records then
+     * count among those that are not kept.
+     *
+     * @throws IllegalArgumentException if the bytes are not such a part
+     */
+    public static byte[] without(byte[] part, long request) {
+        RequestTotals totals = decode(part);
+        Entry erased = totals.byHash.remove(SplitMix.mix(request));
+        if (erased == null) {
+            return part;
+        }
+        totals.recordsNotKept += erased.records;
+        return totals.encode(part.length).get(0);
+    }
+
+    /**
      * Reads one part of encoded totals; it is checked as a whole.
      *
      * @throws IllegalArgumentException if the bytes are not such a part

@@ -281,6 +281,26 @@ public final class WholeRequests {
         }
     }
 
+    /**
+     * Returns a part of {@link #encode} without the requests of one name; the same array where it has none of them.
+     *
+     * @param group hash of the name under which their rows are sampled
+     * @throws IllegalArgumentException if the bytes are no such part
+     */
+    public static byte[] without(byte[] part, long group) {
+        ofCapacity(1).mergeEncoded(part);
+        ByteBuffer buffer = ByteBuffer.wrap(part).order(ByteOrder.LITTLE_ENDIAN);
+        ByteBuffer kept = ByteBuffer.allocate(part.length).put(part, 0, HEADER_BYTES);
+        for (int from = HEADER_BYTES; from < part.length; ) {
+            int bytes = PIECE_BYTES + buffer.getInt(from + PIECE_BYTES - Integer.BYTES);
+            if (buffer.getLong(from + Long.BYTES) != group) {
+                kept.put(part, from, bytes);
+            }
+            from += bytes;
+        }
+        return kept.position() == part.length ? part : Arrays.copyOf(kept.array(), kept.position());
+    }
+
     private void mergePiece(ByteBuffer buffer) {
         long hash = buffer.getLong();
         long group = buffer.getLong();

@@ -92,6 +92,8 @@ class HouseTest {
             "topology.emission",
             "topology.config",
             "topology.broker",
+            "topology.erasure",
+            "topology.evidence",
             "topology",
             "topology.reload",
             "topology.metrics",

@@ -1,5 +1,7 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.moments.RowSample;
+import io.plumbline.requests.WholeRequests;
 import java.nio.BufferUnderflowException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -387,6 +389,25 @@ public sealed interface AdaptationMessage {
             throw new IllegalArgumentException(
                     "adaptation message of %d bytes is cut short".formatted(bytes.length), e);
         }
+    }
+
+    /**
+     * Returns a message without the rows of one request; the same array where it holds none of them.
+     *
+     * @param request hash of its name
+     * @throws IllegalArgumentException when the bytes are no message of this version
+     */
+    static byte[] without(byte[] bytes, long request) {
+        AdaptationMessage message = decode(bytes);
+        if (message instanceof SamplePart sample) {
+            byte[] kept = RowSample.without(sample.part(), request);
+            return kept == sample.part() ? bytes : new SamplePart(sample.windowEndMs(), sample.index(), kept).encode();
+        }
+        if (message instanceof RequestPart whole) {
+            byte[] kept = WholeRequests.without(whole.part(), request);
+            return kept == whole.part() ? bytes : new RequestPart(whole.windowEndMs(), whole.index(), kept).encode();
+        }
+        return bytes;
     }
 
     private static byte[] rest(ByteBuffer buffer) {

@@ -149,6 +149,21 @@ record SiteMemory(
         return row.timestampMs() >= lastRequestMs;
     }
 
+    /** Returns this memory without a request among those of its groups. */
+    SiteMemory without(long request, String name) {
+        return new SiteMemory(
+                drift,
+                warning,
+                lastRequestMs,
+                mayBeAdapted,
+                swap,
+                coverage,
+                trials,
+                origins,
+                groups.without(request, name),
+                sequential);
+    }
+
     byte[] encode() {
         byte[] known = origins.encode();
         byte[] recent = groups.encode();

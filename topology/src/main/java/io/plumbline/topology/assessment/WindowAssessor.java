@@ -105,6 +105,17 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
                 context -> new WindowAssessor(context, measurement, listener, reports, requests, standings));
     }
 
+    /**
+     * Returns a value of {@link #DECISIONS_STORE} without one request; the same array where it holds nothing of it.
+     *
+     * @param request hash of its name
+     * @param name cut by {@link io.plumbline.records.RequestName#shortened}
+     */
+    public static byte[] without(byte[] value, long request, String name) {
+        byte[] kept = SiteMemory.decode(value).without(request, name).encode();
+        return kept.length == value.length ? value : kept;
+    }
+
     @Override
     public void process(Record<String, MeasuredWindow> record) {
         ClosedWindow window = record.value().window();

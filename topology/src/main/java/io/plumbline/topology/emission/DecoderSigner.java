@@ -75,6 +75,11 @@ public final class DecoderSigner {
         return signed(RecordSignature.ofCommand(id, site, command));
     }
 
+    /** Returns the signature of a file of evidence, see {@link RecordSignature#ofEvidence(byte[], byte[])}. */
+    public byte[] signEvidence(byte[] summary) {
+        return signed(RecordSignature.evidence(id, summary));
+    }
+
     private byte[] signed(byte[] message) {
         try {
             Signature ed25519 = RecordSignature.newEd25519();

@@ -7,6 +7,8 @@ import java.security.PublicKey;
 import java.security.Signature;
 import java.util.Arrays;
 import java.util.HexFormat;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,7 @@ public final class RecordSignature {
     private static final String ALGORITHM = "Ed25519";
     private static final byte[] DECODERS = "plumbline-decoders-1\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] COMMANDS = "plumbline-commands-1\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] EVIDENCE = "plumbline-evidence-1\n".getBytes(StandardCharsets.US_ASCII);
     private static final int BYTES = TrustedKeys.ID_BYTES + 64;
 
     private final byte[] purpose;
@@ -59,6 +62,25 @@ public final class RecordSignature {
      */
     public static RecordSignature ofCommand(String site, byte[] command, byte @Nullable [] signed) {
         return new RecordSignature(COMMANDS, site.getBytes(StandardCharsets.UTF_8), command, signed);
+    }
+
+    /**
+     * Returns the signature of a file of evidence, which begins with a line of its own too.
+     *
+     * @param summary what its last line says before the signature, the hash of all other lines among it
+     */
+    public static RecordSignature ofEvidence(byte[] summary, byte @Nullable [] signed) {
+        return new RecordSignature(EVIDENCE, new byte[0], summary, signed);
+    }
+
+    /** Returns the signature that a record of the decoders topic carries, or the lack of one. */
+    public static RecordSignature of(ConsumerRecord<byte[], byte[]> record) {
+        Header header = record.headers().lastHeader(HEADER);
+        return new RecordSignature(record.key(), record.value(), header == null ? null : header.value());
+    }
+
+    static byte[] evidence(byte[] id, byte[] summary) {
+        return message(EVIDENCE, id, new byte[0], summary);
     }
 
     static byte[] message(byte[] id, byte[] key, byte[] value) {

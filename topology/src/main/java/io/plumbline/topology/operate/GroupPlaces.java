@@ -129,7 +129,7 @@ final class GroupPlaces implements AutoCloseable {
     private UsageException running(String state) {
         return new UsageException(
                 ("group %s is %s: stop every instance of it first, one that was killed is given up after its session "
-                                + "(45 s). Nothing was moved")
+                                + "(45 s). Nothing was changed")
                         .formatted(group, state));
     }
 

@@ -8,19 +8,28 @@ import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.console.IncidentReport;
+import io.plumbline.topology.emission.DecoderSigner;
+import io.plumbline.topology.evidence.EvidenceSources;
+import io.plumbline.topology.evidence.EvidenceWriter;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.models.ModelSettings;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.AtomicFile;
+import java.io.BufferedOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -38,13 +47,19 @@ import picocli.CommandLine.Spec;
                     + " It needs a browser but no network, and can be attached to an incident or printed. That of a"
                     + " model has its map, and the pages of the eight sites that were above their thresholds most"
                     + " often.",
+            "",
+            "--evidence writes a file of lines for an audit: the configuration with its secrets hidden, hashes of"
+                    + " explainers and baselines, windows with verdict and statistics, commands, what the adapter"
+                    + " answered, decoders. Each line names the hash of the line before, and a key signs the last."
+                    + " plumbline verify-evidence checks it.",
             ""
         },
         footer = {
             "",
             "Example:",
             "  plumbline report --config plumbline.yaml --site encoder.layer.2 --from 6h --out incident.html",
-            "  plumbline report --config plumbline.yaml --model llama --from 6h --out incident.html"
+            "  plumbline report --config plumbline.yaml --model llama --from 6h --out incident.html",
+            "  plumbline report --config plumbline.yaml --evidence --from 30d --out evidence.jsonl"
         })
 final class ReportCommand implements Callable<Integer> {
 
@@ -64,7 +79,18 @@ final class ReportCommand implements Callable<Integer> {
         @Option(names = "--model", required = true, paramLabel = "MODEL", description = "The model.")
         @Nullable
         String model;
+
+        @Option(names = "--evidence", required = true, description = "All sites and models, as chained lines.")
+        boolean evidence;
     }
+
+    @Option(
+            names = "--key",
+            paramLabel = "FILE",
+            description = "With --evidence: the private key that signs, Ed25519 in PEM. Default: signing.key of the"
+                    + " configuration; without one the file is not signed.")
+    @Nullable
+    Path key;
 
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write.")
     Path out;
@@ -79,6 +105,12 @@ final class ReportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--out", out);
+        if (subject.evidence) {
+            return evidence(monitor);
+        }
+        if (key != null) {
+            throw new UsageException("--key goes with --evidence");
+        }
         ModelSettings model = model(monitor);
         List<String> sites = model == null ? List.of(Objects.requireNonNull(subject.site)) : model.sites();
         Period within = period.period();
@@ -125,6 +157,45 @@ final class ReportCommand implements Callable<Integer> {
                                         : "no adapter has run: topic %s does not exist"
                                                 .formatted(monitor.topics().adaptationReports())));
         return wholeWindows && wholeAnswers ? ExitCodes.FINE : ExitCodes.FAILURE;
+    }
+
+    private int evidence(MonitorConfig monitor) throws IOException {
+        DecoderSigner signer = signer(monitor);
+        if (!Brokers.topics(monitor.adminProperties()).contains(monitor.topics().windowReports())) {
+            throw new UsageException("topic %s does not exist at %s: nothing was ever reported there"
+                    .formatted(monitor.topics().windowReports(), monitor.bootstrapServers()));
+        }
+        Period within = period.period();
+        Map<String, Integer> lines = new TreeMap<>();
+        AtomicFile.write(out, channel -> {
+            OutputStream stream = new BufferedOutputStream(Channels.newOutputStream(channel));
+            EvidenceWriter writer = new EvidenceWriter(stream);
+            EvidenceSources sources = new EvidenceSources(monitor, within::holds, writer);
+            sources.addConfiguration(config);
+            sources.addTopics();
+            lines.putAll(writer.finish(signer));
+            stream.flush();
+        });
+        spec.commandLine()
+                .getOut()
+                .println("wrote %s: %s; %s"
+                        .formatted(
+                                out,
+                                lines.entrySet().stream()
+                                        .map(kind -> kind.getKey() + " " + kind.getValue())
+                                        .collect(Collectors.joining(", ")),
+                                signer == null
+                                        ? "not signed, for there is no key: name one by --key or signing.key"
+                                        : "signed by " + signer.keyId()));
+        return ExitCodes.FINE;
+    }
+
+    private @Nullable DecoderSigner signer(MonitorConfig monitor) {
+        try {
+            return key == null ? monitor.signing().signer() : DecoderSigner.read(key);
+        } catch (IllegalArgumentException e) {
+            throw new UsageException(key == null ? String.valueOf(e.getMessage()) : "--key = " + e.getMessage());
+        }
     }
 
     private @Nullable ModelSettings model(MonitorConfig monitor) {

@@ -174,6 +174,20 @@ public final class EngineRequests {
         }
     }
 
+    /** Returns a part of {@link #encode(int)} without one request; the same array where it has none of it. */
+    static byte[] without(byte[] part, long request) {
+        new EngineRequests().mergeEncoded(part);
+        int prefix = PREFIX_BYTES + Short.toUnsignedInt(ByteBuffer.wrap(part).getShort(1));
+        byte[] requests = Arrays.copyOfRange(part, prefix, part.length);
+        byte[] kept = WholeRequests.without(requests, request);
+        return kept == requests
+                ? part
+                : ByteBuffer.allocate(prefix + kept.length)
+                        .put(part, 0, prefix)
+                        .put(kept)
+                        .array();
+    }
+
     private static byte[] encode(ActivationBlob request) {
         int came = request.rows();
         int kept = Math.min(ROWS, came);

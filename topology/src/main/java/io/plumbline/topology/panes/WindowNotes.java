@@ -187,6 +187,12 @@ public final class WindowNotes {
         merge(decode(bytes));
     }
 
+    /** Returns a part of {@link #encode} without the origin of one request; the same array where it has none. */
+    static byte[] without(byte[] part, long request) {
+        WindowNotes notes = decode(part);
+        return notes.requests.remove(request) == null ? part : notes.encode().get(0);
+    }
+
     private static WindowNotes decode(byte[] bytes) {
         ByteBuffer part = ByteBuffer.wrap(bytes);
         WindowNotes notes = new WindowNotes();

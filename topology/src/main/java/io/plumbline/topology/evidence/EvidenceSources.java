@@ -1,0 +1,219 @@
+package io.plumbline.topology.evidence;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.MissingNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.plumbline.topology.adaptation.AdapterAnswer;
+import io.plumbline.topology.assessment.AdaptationMessage;
+import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.ProgramVersion;
+import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.emission.RecordSignature;
+import io.plumbline.topology.emission.SignedCommands;
+import io.plumbline.topology.emission.TrustedKeys;
+import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.topology.report.ModelReport;
+import io.plumbline.topology.report.TargetsReport;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.LongPredicate;
+import java.util.stream.Stream;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.common.header.Header;
+import org.jspecify.annotations.Nullable;
+
+/** Gathers evidence from a configuration, the files it names and the topics. One thread. */
+public final class EvidenceSources {
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final MonitorConfig config;
+    private final SignedCommands approvers;
+    private final @Nullable TrustedKeys trusted;
+    private final LongPredicate period;
+    private final EvidenceWriter writer;
+    private final Map<Path, String> hashes = new HashMap<>();
+
+    /** @param period holds the ends of the windows that are wanted, ms */
+    public EvidenceSources(MonitorConfig config, LongPredicate period, EvidenceWriter writer) {
+        this.config = config;
+        approvers = new SignedCommands(config.signing().approverKeys());
+        trusted = config.signing().keys();
+        this.period = period;
+        this.writer = writer;
+    }
+
+    /** Writes the program's version, the configuration with its secrets hidden, and the files of every site. */
+    public void addConfiguration(Path file) throws IOException {
+        writer.add(
+                "configuration",
+                Map.of(
+                        "written", Instant.now().toString(),
+                        "program", ProgramVersion.number(),
+                        "sha256", EvidenceWriter.sha256(file),
+                        "effective", MonitorConfig.effective(file)));
+        for (SiteSettings site : config.sites().values()) {
+            Map<String, String> files = new TreeMap<>();
+            addFiles(site.explained().baseline(), files);
+            if (site.explained().hasExplainer()) {
+                addFiles(site.explained().explainer(), files);
+            }
+            writer.add("files", Map.of("site", site.site(), "sha256", files));
+        }
+    }
+
+    private void addFiles(Path path, Map<String, String> files) throws IOException {
+        try (Stream<Path> all = Files.walk(path)) {
+            for (Path one : all.filter(Files::isRegularFile).toList()) {
+                String known = hashes.get(one);
+                String hash = known == null ? EvidenceWriter.sha256(one) : known;
+                hashes.put(one, hash);
+                files.put(one.toString(), hash);
+            }
+        }
+    }
+
+    /**
+     * Writes the windows, what the adapter answered, commands as far as they are kept, and all decoders.
+     *
+     * @throws IllegalStateException when a topic gives nothing for a minute
+     */
+    public void addTopics() throws IOException {
+        TopicNames topics = config.topics();
+        try {
+            for (String topic : List.of(
+                    topics.windowReports(),
+                    topics.adaptationRequests(),
+                    topics.adaptationReports(),
+                    topics.decoders())) {
+                read(topic);
+            }
+        } catch (UncheckedIOException e) {
+            throw e.getCause();
+        }
+    }
+
+    private void read(String topic) {
+        try (TopicReader reader =
+                TopicReader.open(config.subscriberProperties(), Map.of("auto.offset.reset", "earliest"))) {
+            reader.assign(reader.partitions(topic));
+            reader.toEnd("nothing was written, run it again", record -> {
+                try {
+                    add(record);
+                } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                }
+            });
+        }
+    }
+
+    private void add(ConsumerRecord<byte[], byte[]> record) throws IOException {
+        TopicNames topics = config.topics();
+        if (record.value() == null) {
+            return;
+        }
+        if (record.topic().equals(topics.adaptationRequests())) {
+            addCommand(record);
+        } else if (json(record.value()) instanceof ObjectNode report) {
+            boolean isDecoder = record.topic().equals(topics.decoders());
+            if (isDecoder && report.has("parent_sha256")) {
+                addDecoder(record, report);
+            } else if (!isDecoder && period.test(report.path("window_end_ms").asLong())) {
+                addReport(record, report);
+            }
+        }
+    }
+
+    /** Writes the plain values of a report, and its statistics or what the gate found: the rest is under its hash. */
+    private void addReport(ConsumerRecord<byte[], byte[]> record, ObjectNode report) throws IOException {
+        Map<String, Object> line = place(record);
+        Header command = record.headers().lastHeader(AdapterAnswer.COMMAND_HEADER);
+        if (command != null) {
+            line.put("command", text(command.value()));
+        }
+        Map<String, JsonNode> values = new LinkedHashMap<>();
+        report.properties().forEach(field -> {
+            if (field.getValue().isValueNode() || List.of("statistics", "gate").contains(field.getKey())) {
+                values.put(field.getKey(), field.getValue());
+            }
+        });
+        line.put("report", values);
+        String kind = record.topic().equals(config.topics().adaptationReports())
+                ? "adaptation"
+                : record.headers().lastHeader(ModelReport.HEADER) != null
+                        ? "model"
+                        : record.headers().lastHeader(TargetsReport.HEADER) != null ? "targets" : "window";
+        writer.add(kind, line);
+    }
+
+    private void addCommand(ConsumerRecord<byte[], byte[]> record) throws IOException {
+        AdaptationMessage message;
+        try {
+            message = AdaptationMessage.decode(record.value());
+        } catch (IllegalArgumentException foreign) {
+            return;
+        }
+        if (message instanceof AdaptationMessage.Command command && period.test(command.windowEndMs())) {
+            String site = text(record.key());
+            AdaptationMessage.Command known = approvers.known(site, command);
+            Map<String, Object> line = place(record);
+            line.put("site", site);
+            line.put("verb", command.verb().toString());
+            line.put("version", command.version());
+            line.put("typed", Instant.ofEpochMilli(command.windowEndMs()).toString());
+            line.put("command", command.id());
+            line.put("by", command.by());
+            line.put("signature", command.signature());
+            line.put("approver", !command.signature().isEmpty() && known != null ? known.by() : "");
+            writer.add("command", line);
+        }
+    }
+
+    private void addDecoder(ConsumerRecord<byte[], byte[]> record, ObjectNode manifest) throws IOException {
+        RecordSignature signature = RecordSignature.of(record);
+        Map<String, Object> line = place(record);
+        line.put("manifest", manifest);
+        line.put("key", signature.keyId() == null ? "" : signature.keyId());
+        line.put(
+                "signature",
+                signature.keyId() == null
+                        ? "unsigned"
+                        : trusted == null
+                                ? "not checked"
+                                : signature.refusal(trusted) == null ? "trusted" : signature.refusal(trusted));
+        writer.add("decoder", line);
+    }
+
+    private static Map<String, Object> place(ConsumerRecord<byte[], byte[]> record) {
+        Map<String, Object> line = new LinkedHashMap<>();
+        line.put("topic", record.topic());
+        line.put("partition", record.partition());
+        line.put("offset", record.offset());
+        line.put("sha256", EvidenceWriter.sha256(record.value()));
+        return line;
+    }
+
+    private static String text(byte @Nullable [] bytes) {
+        return bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8);
+    }
+
+    private static JsonNode json(byte[] value) {
+        try {
+            return JSON.readTree(text(value));
+        } catch (JsonProcessingException notJson) {
+            return MissingNode.getInstance();
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package io.plumbline.topology.evidence;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.plumbline.topology.emission.DecoderSigner;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.DigestInputStream;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** Writes lines that are chained by their hashes. One thread. */
+public final class EvidenceWriter {
+
+    static final String FIRST = "0".repeat(64);
+    static final String SUMMARY = "summary";
+    static final String SIGNATURE = ",\"signature\":\"";
+    static final String END = "\"}";
+
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    private final OutputStream out;
+    private final Map<String, Integer> kinds = new TreeMap<>();
+    private String previous = FIRST;
+    private int lines;
+
+    public EvidenceWriter(OutputStream out) {
+        this.out = out;
+    }
+
+    /** Writes one line. */
+    public void add(String kind, Map<String, ?> content) throws IOException {
+        write(text(kind, content));
+        kinds.merge(kind, 1, Integer::sum);
+    }
+
+    /**
+     * Writes the last line.
+     *
+     * @param signer null: nobody signs
+     * @return how many lines there are of each kind, without the last
+     */
+    public Map<String, Integer> finish(@Nullable DecoderSigner signer) throws IOException {
+        String summary = text(SUMMARY, Map.of("lines", lines, "kinds", kinds));
+        String signed = summary.substring(0, summary.length() - 1);
+        String signature = signer == null ? "" : HexFormat.of().formatHex(signer.signEvidence(utf8(signed)));
+        write(signed + SIGNATURE + signature + END);
+        return new TreeMap<>(kinds);
+    }
+
+    private String text(String kind, Map<String, ?> content) {
+        Map<String, Object> line = new LinkedHashMap<>();
+        line.put("line", lines + 1);
+        line.put("previous", previous);
+        line.put("kind", kind);
+        line.putAll(content);
+        try {
+            return JSON.writeValueAsString(line);
+        } catch (JsonProcessingException impossible) {
+            throw new IllegalStateException("evidence of maps, texts and numbers is JSON", impossible);
+        }
+    }
+
+    private void write(String line) throws IOException {
+        byte[] bytes = utf8(line);
+        out.write(bytes);
+        out.write('\n');
+        previous = sha256(bytes);
+        lines++;
+    }
+
+    static byte[] utf8(String text) {
+        return text.getBytes(StandardCharsets.UTF_8);
+    }
+
+    static String sha256(byte[] bytes) {
+        return HexFormat.of().formatHex(newSha256().digest(bytes));
+    }
+
+    /** Returns the SHA-256 of a file of any size. */
+    static String sha256(Path file) throws IOException {
+        MessageDigest digest = newSha256();
+        try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
+            in.transferTo(OutputStream.nullOutputStream());
+        }
+        return HexFormat.of().formatHex(digest.digest());
+    }
+
+    private static MessageDigest newSha256() {
+        try {
+            return MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every Java has SHA-256", impossible);
+        }
+    }
+}
