@@ -27,7 +27,12 @@ public final class Sha256 {
 
     /** Returns that of a text in UTF-8. */
     public static String of(String text) {
-        return HexFormat.of().formatHex(digest().digest(text.getBytes(StandardCharsets.UTF_8)));
+        return of(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Returns that of bytes. */
+    public static String of(byte[] bytes) {
+        return HexFormat.of().formatHex(digest().digest(bytes));
     }
 
     private static MessageDigest digest() {

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.MissingNode;
 import io.plumbline.topology.emission.RecordSignature;
 import io.plumbline.topology.emission.TrustedKeys;
+import io.plumbline.wire.Sha256;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.MalformedInputException;
@@ -58,7 +59,7 @@ public record EvidenceCheck(
             return "line %d says that it is line %s: lines were removed, put in or moved"
                     .formatted(number, json.path("line").asText("?"));
         }
-        String hash = before == null ? EvidenceWriter.FIRST : EvidenceWriter.sha256(EvidenceWriter.utf8(before));
+        String hash = before == null ? EvidenceWriter.FIRST : Sha256.of(before);
         if (!json.path("previous").asText().equals(hash)) {
             return number == 1
                     ? "line 1 is not the first that was written"

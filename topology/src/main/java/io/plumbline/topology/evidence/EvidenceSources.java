@@ -10,6 +10,7 @@ import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.ProgramVersion;
+import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.RecordSignature;
 import io.plumbline.topology.emission.SignedCommands;
@@ -17,6 +18,7 @@ import io.plumbline.topology.emission.TrustedKeys;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.TargetsReport;
+import io.plumbline.wire.Sha256;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
@@ -62,8 +64,8 @@ public final class EvidenceSources {
                 Map.of(
                         "written", Instant.now().toString(),
                         "program", ProgramVersion.number(),
-                        "sha256", EvidenceWriter.sha256(file),
-                        "effective", MonitorConfig.effective(file)));
+                        "sha256", Sha256.of(file),
+                        "effective", ReadConfig.of(file).yaml()));
         for (SiteSettings site : config.sites().values()) {
             Map<String, String> files = new TreeMap<>();
             addFiles(site.explained().baseline(), files);
@@ -78,7 +80,7 @@ public final class EvidenceSources {
         try (Stream<Path> all = Files.walk(path)) {
             for (Path one : all.filter(Files::isRegularFile).toList()) {
                 String known = hashes.get(one);
-                String hash = known == null ? EvidenceWriter.sha256(one) : known;
+                String hash = known == null ? Sha256.of(one) : known;
                 hashes.put(one, hash);
                 files.put(one.toString(), hash);
             }
@@ -86,7 +88,8 @@ public final class EvidenceSources {
     }
 
     /**
-     * Writes the windows, what the adapter answered, commands as far as they are kept, and all decoders.
+     * Writes the windows, what the adapter answered, commands as far as they are kept, all decoders and all versions of
+     * the configuration.
      *
      * @throws IllegalStateException when a topic gives nothing for a minute
      */
@@ -97,7 +100,8 @@ public final class EvidenceSources {
                     topics.windowReports(),
                     topics.adaptationRequests(),
                     topics.adaptationReports(),
-                    topics.decoders())) {
+                    topics.decoders(),
+                    topics.configuration())) {
                 read(topic);
             }
         } catch (UncheckedIOException e) {
@@ -128,7 +132,9 @@ public final class EvidenceSources {
             addCommand(record);
         } else if (json(record.value()) instanceof ObjectNode report) {
             boolean isDecoder = record.topic().equals(topics.decoders());
-            if (isDecoder && report.has("parent_sha256")) {
+            if (record.topic().equals(topics.configuration())) {
+                addVersion(record, report);
+            } else if (isDecoder && report.has("parent_sha256")) {
                 addDecoder(record, report);
             } else if (!isDecoder && period.test(report.path("window_end_ms").asLong())) {
                 addReport(record, report);
@@ -196,12 +202,18 @@ public final class EvidenceSources {
         writer.add("decoder", line);
     }
 
+    private void addVersion(ConsumerRecord<byte[], byte[]> record, ObjectNode version) throws IOException {
+        Map<String, Object> line = place(record);
+        line.put("version", version);
+        writer.add("version", line);
+    }
+
     private static Map<String, Object> place(ConsumerRecord<byte[], byte[]> record) {
         Map<String, Object> line = new LinkedHashMap<>();
         line.put("topic", record.topic());
         line.put("partition", record.partition());
         line.put("offset", record.offset());
-        line.put("sha256", EvidenceWriter.sha256(record.value()));
+        line.put("sha256", Sha256.of(record.value()));
         return line;
     }
 

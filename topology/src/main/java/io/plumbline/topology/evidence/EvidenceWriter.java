@@ -3,15 +3,10 @@ package io.plumbline.topology.evidence;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.topology.emission.DecoderSigner;
+import io.plumbline.wire.Sha256;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.DigestInputStream;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -74,32 +69,11 @@ public final class EvidenceWriter {
         byte[] bytes = utf8(line);
         out.write(bytes);
         out.write('\n');
-        previous = sha256(bytes);
+        previous = Sha256.of(bytes);
         lines++;
     }
 
     static byte[] utf8(String text) {
         return text.getBytes(StandardCharsets.UTF_8);
-    }
-
-    static String sha256(byte[] bytes) {
-        return HexFormat.of().formatHex(newSha256().digest(bytes));
-    }
-
-    /** Returns the SHA-256 of a file of any size. */
-    static String sha256(Path file) throws IOException {
-        MessageDigest digest = newSha256();
-        try (InputStream in = new DigestInputStream(Files.newInputStream(file), digest)) {
-            in.transferTo(OutputStream.nullOutputStream());
-        }
-        return HexFormat.of().formatHex(digest.digest());
-    }
-
-    private static MessageDigest newSha256() {
-        try {
-            return MessageDigest.getInstance("SHA-256");
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every Java has SHA-256", impossible);
-        }
     }
 }
