@@ -72,8 +72,8 @@ class BaselineFileTest {
         }
         Provenance second = Provenance.replacing(
                 one, "ab".repeat(32), Instant.parse("2026-02-01T00:00:00Z"), "tuesday.safetensors");
-        Provenance read = BaselineTest.reread(folder, BaselineTest.build(12).with(second))
-                .provenance();
+        Provenance read =
+                BaselineTest.reread(folder, BaselineTest.build(12).with(second)).provenance();
         assertEquals(second.parent(), Objects.requireNonNull(read).parent());
         assertEquals(2, second.revision());
         assertRefused("expected an instant in UTC", complete().metadata("created", "yesterday"));

@@ -90,7 +90,7 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
             values.put(at, node);
             return;
         }
-        node.fields().forEachRemaining(field -> {
+        node.properties().forEach(field -> {
             List<String> below = new ArrayList<>(at);
             below.add(field.getKey());
             add(List.copyOf(below), field.getValue(), values);

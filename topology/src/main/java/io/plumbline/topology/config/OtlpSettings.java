@@ -13,11 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param interval time between two pushes
  * @param headers of each request, what they refer to put in: passwords among them, so not to be shown
  */
-public record OtlpSettings(
-        URI endpoint,
-        @Nullable URI events,
-        Duration interval,
-        Map<String, String> headers) {
+public record OtlpSettings(URI endpoint, @Nullable URI events, Duration interval, Map<String, String> headers) {
 
     public OtlpSettings {
         headers = Map.copyOf(headers);

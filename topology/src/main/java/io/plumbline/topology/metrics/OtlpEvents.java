@@ -64,8 +64,14 @@ final class OtlpEvents implements DriftListener, OtlpPush.Source {
         put(event, "gen_ai.evaluation.score.label", judged.verdict().label());
         put(event, "gen_ai.evaluation.explanation", judged.reason());
         put(event, "plumbline.site", header.site());
-        put(event, "plumbline.window.start", Instant.ofEpochMilli(header.windowStartMs()).toString());
-        put(event, "plumbline.window.end", Instant.ofEpochMilli(header.windowEndMs()).toString());
+        put(
+                event,
+                "plumbline.window.start",
+                Instant.ofEpochMilli(header.windowStartMs()).toString());
+        put(
+                event,
+                "plumbline.window.end",
+                Instant.ofEpochMilli(header.windowEndMs()).toString());
         put(event, "plumbline.threshold", judged.threshold());
         put(event, "plumbline.decoder.version", Long.toString(report.inService().decoderVersion()));
         put(event, "plumbline.baseline.sha256", baseline.sha256());

@@ -66,8 +66,7 @@ public final class OtlpPush implements AutoCloseable {
     });
     private boolean failing;
 
-    private OtlpPush(
-            Duration longest, URI endpoint, Map<String, String> headers, Source source, Metrics metrics) {
+    private OtlpPush(Duration longest, URI endpoint, Map<String, String> headers, Source source, Metrics metrics) {
         this.longest = longest;
         this.endpoint = endpoint;
         this.headers = headers;

@@ -111,7 +111,9 @@ public final class ConfigReload implements AutoCloseable {
 
     /** Publishes what this process started with, where the instances had agreed on something else before. */
     private synchronized void tell() {
-        if (decides && newest != null && !newest.sha256().equals(running.prints().sha256())) {
+        if (decides
+                && newest != null
+                && !newest.sha256().equals(running.prints().sha256())) {
             unpublished = running;
             lookAgain();
         }

@@ -150,7 +150,8 @@ class OtlpPushTest {
             event.getAttributesList().forEach(each -> said.put(each.getKey(), each.getValue()));
             assertEquals(
                     report.judged().triggerValue(),
-                    Objects.requireNonNull(said.get("gen_ai.evaluation.score.value")).getDoubleValue());
+                    Objects.requireNonNull(said.get("gen_ai.evaluation.score.value"))
+                            .getDoubleValue());
             assertEquals(report.judged().trigger(), text(said, "gen_ai.evaluation.name"));
             assertEquals("drifted", text(said, "gen_ai.evaluation.score.label"));
             assertEquals("blocks.7", text(said, "plumbline.site"));
