@@ -55,6 +55,7 @@ final class SiteJudge {
     }
 
     /** Returns whether it judges by this very site. */
+    @SuppressWarnings("ReferenceEquality") // a site that did not change is the same object, moments and all
     boolean isOf(WatchedSite one) {
         return site == one;
     }
