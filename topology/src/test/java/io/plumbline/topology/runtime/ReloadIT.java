@@ -30,8 +30,8 @@ class ReloadIT {
     private static final long WINDOW_MS = 10_000;
     private static final int PARTITIONS = 4;
     private static final List<String> SITES = List.of("s1", "s2", "s3", "s4");
-    private static final String BEFORE = "threshold: {share: 0.6}";
-    private static final String AFTER = "threshold: {share: 0.7}";
+    private static final String USUAL = "threshold: {share: 0.6}";
+    private static final String HIGHER = "threshold: {share: 0.7}";
 
     @TempDir
     private Path folder;
@@ -57,9 +57,9 @@ class ReloadIT {
                 awaitShown(first, "plumbline_config_last_reload_successful 1.0");
                 assertEquals(List.of(), versions(), "a refused change was published");
 
-                change("first", BEFORE, AFTER);
+                change("first", USUAL, HIGHER);
                 awaitShown(second, "plumbline_config_other 1.0");
-                change("second", BEFORE, AFTER);
+                change("second", USUAL, HIGHER);
                 awaitShown(first, "version=\"1\"");
                 awaitShown(second, "version=\"1\"");
                 awaitShown(second, "plumbline_config_other 0.0");
@@ -93,7 +93,7 @@ class ReloadIT {
         try (PlumblineRuntime third = start(broker, "third")) {
             awaitShown(third, "version=\"2\"");
             awaitShown(second, "plumbline_config_other 1.0");
-            change("second", AFTER, BEFORE);
+            change("second", HIGHER, USUAL);
             awaitShown(second, "version=\"2\"");
             assertEquals(2, versions().size());
         }
