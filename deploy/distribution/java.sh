@@ -82,6 +82,14 @@ needs_head() {
   esac
 }
 
+# Whether rows of BF16 are to be multiplied by a library of the machine: JNA stands on no other class path.
+needs_library() {
+  case " ${PLUMBLINE_JAVA_OPTS:-} " in
+    *' -Dplumbline.kernel=native '*) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
 # Whether a command is one of the demonstration and the benchmarks, or speaks of all commands: the service does without their jars.
 needs_laboratory() {
   case "$(command_of "$@")" in

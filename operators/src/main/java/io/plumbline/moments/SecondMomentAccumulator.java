@@ -1,6 +1,7 @@
 package io.plumbline.moments;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.BrainPanel;
 import io.plumbline.linalg.kernel.DoublePanel;
 import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.linalg.kernel.UpdateKernel;
@@ -26,7 +27,8 @@ import org.jspecify.annotations.Nullable;
  * N 2^-53} on the diagonal, where all terms are non-negative, and on integer-valued rows every sum below {@code 2^53}
  * is exact, in any order and any split. {@code addFloats} is twice as fast on rows that are floats: it multiplies in
  * float and sums 128 rows at a time into double, which leaves an error below 1e-8 of the moment's norm over 2 million
- * rows, and none on integers up to {@value FloatPanel#LARGEST_EXACT_INTEGER} in size ({@link FloatPanel}).
+ * rows, and none on integers up to {@value FloatPanel#LARGEST_EXACT_INTEGER} in size ({@link FloatPanel}). Where the
+ * kernel has a library for rows of bfloat16, {@link BrainPanel} says it of those.
  * <p><b>Non-finite rows</b> are refused: one NaN would poison the window for its whole life.
  * <p>Not thread-safe; the task that reads the partition is the single writer.
  */
@@ -41,27 +43,35 @@ public final class SecondMomentAccumulator {
     private final int dimension;
     private long rows;
     private final double[] state;
-    private final UpdateKernel kernel = UpdateKernels.kernel();
+    private final UpdateKernel kernel;
 
     /** Rows counted in {@link #rows} and not yet in {@link #state}; none is kept for a moment that gets no more. */
     private @Nullable FloatPanel waiting;
 
-    private SecondMomentAccumulator(int dimension, long rows, double[] state) {
+    /** Rows of bfloat16, as those in {@link #waiting}. */
+    private @Nullable BrainPanel waitingBrains;
+
+    private SecondMomentAccumulator(int dimension, long rows, double[] state, UpdateKernel kernel) {
         this.dimension = dimension;
         this.rows = rows;
         this.state = state;
+        this.kernel = kernel;
     }
 
     /** An empty accumulator of rows of {@code dimension} values. */
     public static SecondMomentAccumulator ofDimension(int dimension) {
-        return new SecondMomentAccumulator(dimension, 0, new double[MomentState.length(dimension)]);
+        return ofDimension(dimension, UpdateKernels.kernel());
+    }
+
+    static SecondMomentAccumulator ofDimension(int dimension, UpdateKernel kernel) {
+        return new SecondMomentAccumulator(dimension, 0, new double[MomentState.length(dimension)], kernel);
     }
 
     /** Goes on from an earlier {@link #state()}; the array is taken over, not copied. */
     public static SecondMomentAccumulator ofState(int dimension, long rows, double[] state) {
         MomentState.requireRows(rows);
         MomentState.requireLength(dimension, state.length);
-        return new SecondMomentAccumulator(dimension, rows, state);
+        return new SecondMomentAccumulator(dimension, rows, state, UpdateKernels.kernel());
     }
 
     /**
@@ -100,8 +110,9 @@ public final class SecondMomentAccumulator {
     }
 
     /**
-     * Adds rows as they lie in a record, as {@link #addFloats(Matrix)} does to the last bit: 16- and 32-bit numbers go
-     * straight into the layout of the kernel, and nothing is allocated for them.
+     * Adds rows as they lie in a record, as {@link #addFloats(Matrix)} does to the last bit, but for rows of bfloat16
+     * where the kernel has a library for them: 16- and 32-bit numbers go straight into the layout of the kernel, and
+     * nothing is allocated for them.
      *
      * @throws NonFiniteRowException if a value is NaN, infinite or beyond {@code 1e70} in size
      */
@@ -109,6 +120,11 @@ public final class SecondMomentAccumulator {
         requireWidth(batch.columns());
         if (!batch.fitFloatPanel()) {
             return addFloats(batch.toMatrix());
+        }
+        BrainPanel brains = waitingBrains();
+        if (brains != null && batch.fitBrainPanel()) {
+            addBrains(batch, brains);
+            return this;
         }
         FloatPanel panel = waiting();
         int stretch = panel.stretch();
@@ -126,6 +142,27 @@ public final class SecondMomentAccumulator {
             }
         }
         return this;
+    }
+
+    private void addBrains(EncodedRows batch, BrainPanel panel) {
+        for (int row = 0; row < batch.rows(); row++) {
+            batch.copyBytes(row, panel.array(panel.rows()), panel.index(panel.rows()));
+            panel.rowWritten();
+            rows++;
+            if (panel.isFull()) {
+                panel.drainTo(state);
+            }
+        }
+    }
+
+    /** Returns the panel for rows of bfloat16; null where the kernel has no library for them. */
+    private @Nullable BrainPanel waitingBrains() {
+        BrainPanel panel = waitingBrains;
+        if (panel == null) {
+            panel = kernel.brains(dimension);
+            waitingBrains = panel;
+        }
+        return panel;
     }
 
     private FloatPanel waiting() {
@@ -287,6 +324,11 @@ public final class SecondMomentAccumulator {
         if (panel != null) {
             panel.drainTo(state);
             waiting = null;
+        }
+        BrainPanel brains = waitingBrains;
+        if (brains != null) {
+            brains.drainTo(state);
+            waitingBrains = null;
         }
         return state;
     }

@@ -1,6 +1,7 @@
 package io.plumbline.records;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.BrainPanel;
 import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Tensor;
@@ -37,6 +38,7 @@ public final class EncodedRows {
     private final @Nullable FloatBuffer floats;
     private final int @Nullable [] kept;
     private @Nullable Boolean fits;
+    private @Nullable Boolean fitsBrains;
 
     private EncodedRows(Tensor tensor, byte[] bytes, int offset, @Nullable FloatBuffer floats, int @Nullable [] kept) {
         this.tensor = tensor;
@@ -123,6 +125,11 @@ public final class EncodedRows {
         }
     }
 
+    /** Copies a row of 16-bit numbers as its bytes. */
+    public void copyBytes(int row, byte[] target, int at) {
+        System.arraycopy(bytes, offset + Short.BYTES * number(row) * columns, target, at, Short.BYTES * columns);
+    }
+
     /** Decodes a row as doubles, which is exact. */
     public void copy(int row, double[] target, int at) {
         int from = number(row) * columns;
@@ -188,6 +195,42 @@ public final class EncodedRows {
             fits = known;
         }
         return known;
+    }
+
+    /** Returns whether every value is of bfloat16 and can enter a {@link BrainPanel}. Two passes, where it is. */
+    public boolean fitBrainPanel() {
+        Boolean known = fitsBrains;
+        if (known == null) {
+            known = tensor.dtype() == DType.BF16
+                    && areAtMost(Float.floatToIntBits(BrainPanel.LARGEST) >>> Short.SIZE, Short.SIZE)
+                    && areZeroOrNormal();
+            fitsBrains = known;
+        }
+        return known;
+    }
+
+    /**
+     * Returns whether no 16-bit magnitude is between 0 and that of {@link BrainPanel#SMALLEST}: the sum with the first
+     * number reaches the sign bit if it is not 0, with the second if it is large enough.
+     */
+    private boolean areZeroOrNormal() {
+        long ones = 0x0001_0001_0001_0001L;
+        long magnitudes = ones * Short.MAX_VALUE;
+        long large = ones * ((1 << (Short.SIZE - 1)) - (Float.floatToIntBits(BrainPanel.SMALLEST) >>> Short.SIZE));
+        long small = 0;
+        for (int row = 0; row < rows(); row++) {
+            int at = offset + Short.BYTES * number(row) * columns;
+            int end = at + Short.BYTES * columns;
+            for (; at <= end - Long.BYTES; at += Long.BYTES) {
+                long sizes = (long) LONGS.get(bytes, at) & magnitudes;
+                small |= (sizes + magnitudes) & ~(sizes + large);
+            }
+            for (; at < end; at += Short.BYTES) {
+                long size = (short) SHORTS.get(bytes, at) & Short.MAX_VALUE;
+                small |= (size + Short.MAX_VALUE) & ~(size + large) & (1L << (Short.SIZE - 1));
+            }
+        }
+        return (small & ~magnitudes) == 0;
     }
 
     private boolean computeFit() {

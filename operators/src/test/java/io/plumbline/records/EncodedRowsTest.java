@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import io.plumbline.linalg.Matrix;
+import io.plumbline.linalg.kernel.BrainPanel;
 import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.KnownHeaders;
@@ -21,6 +22,10 @@ class EncodedRowsTest {
         -0.0,
         0x1p-149,
         -0x1p-24,
+        BrainPanel.SMALLEST,
+        -BrainPanel.LARGEST,
+        0x1.02p58,
+        -0x1.fep-57,
         65_504.0,
         FloatPanel.LARGEST,
         -FloatPanel.LARGEST,
@@ -74,6 +79,9 @@ class EncodedRowsTest {
         for (double edge : EDGES) {
             double value = type.rounded(edge);
             boolean fits = type != DType.F64 && Math.abs(value) <= FloatPanel.LARGEST;
+            boolean fitsBrains = type == DType.BF16
+                    && Math.abs(value) <= BrainPanel.LARGEST
+                    && (value == 0.0 || Math.abs(value) >= BrainPanel.SMALLEST);
             for (int place = 0; place < 9; place++) {
                 Matrix whole = rows(place, 3, 3, type);
                 whole.values()[place] = edge;
@@ -81,6 +89,9 @@ class EncodedRowsTest {
                 String what = "%s at %d of %s".formatted(edge, place, type);
                 assertEquals(fits, rows.fitFloatPanel(), what);
                 assertEquals(fits, rows.fitFloatPanel(), what + ", asked again");
+                assertEquals(fitsBrains, rows.fitBrainPanel(), what);
+                assertEquals(fitsBrains, rows.fitBrainPanel(), what + ", asked again");
+                assertEquals(fitsBrains, rows.keep(new int[] {place / 3}).fitBrainPanel(), what + ", alone");
                 int[] without = place / 3 == 1 ? new int[] {2, 0} : new int[] {1};
                 assertEquals(type != DType.F64, rows.keep(without).fitFloatPanel(), what + ", not kept");
                 assertEquals(fits, rows.keep(new int[] {place / 3}).fitFloatPanel(), what + ", alone");

@@ -61,6 +61,7 @@ class HouseTest {
             "linalg.kernel",
             "linalg",
             "linalg.eigenspace",
+            "linalg.library",
             "wire",
             "records",
             "moments",
@@ -111,6 +112,7 @@ class HouseTest {
     private static final List<String> MODULES = List.of(
             "operators",
             "operators/downstream",
+            "operators/native",
             "operators/benchmarks",
             "topology/fixtures",
             "topology",
@@ -199,7 +201,8 @@ class HouseTest {
             }
         }
         assertTrue(named.size() > 30, named.toString());
-        List<String> elsewhere = List.of("causal.heads", "toy", "fixtures", "demo", "causal.commands");
+        List<String> elsewhere =
+                List.of("linalg.library", "causal.heads", "toy", "fixtures", "demo", "causal.commands");
         assertEquals(
                 ORDER.stream()
                         .filter(room -> !elsewhere.contains(room) && !room.startsWith("benchmarks"))

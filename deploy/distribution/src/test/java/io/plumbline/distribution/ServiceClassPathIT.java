@@ -27,7 +27,7 @@ class ServiceClassPathIT {
         assertTrue(jars.stream().anyMatch(jar -> jar.startsWith("kafka-streams-")), jars.toString());
         Set<String> foreign = jars.stream()
                 .filter(jar -> jar.matches("(kafka_|kafka-server|kafka-metadata|kafka-raft|scala|jna|onnxruntime|"
-                        + "plumbline-(fixtures|demo|benchmarks|kernel-benchmarks|downstream|causal)).*"))
+                        + "plumbline-(fixtures|demo|benchmarks|kernel-benchmarks|downstream|native|causal)).*"))
                 .collect(Collectors.toCollection(TreeSet::new));
         assertEquals(Set.of(), foreign);
     }
@@ -48,6 +48,13 @@ class ServiceClassPathIT {
         assertTrue(twice.stream().anyMatch(jar -> jar.startsWith("onnxruntime-")), twice.toString());
         twice.retainAll(jars(SERVICE));
         assertEquals(Set.of(), twice);
+    }
+
+    @Test
+    void whatCallsALibraryIsJnaAlone() throws IOException {
+        Set<String> jars = jars(Repository.path("operators", "native", "target", "lib"));
+        assertEquals(1, jars.size(), jars.toString());
+        assertTrue(jars.iterator().next().startsWith("jna-"), jars.toString());
     }
 
     private static Set<String> jars(Path folder) throws IOException {

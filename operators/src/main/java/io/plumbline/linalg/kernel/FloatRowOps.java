@@ -13,4 +13,10 @@ public interface FloatRowOps {
 
     /** Computes {@code y = x}. */
     void widen(float[] x, int xAt, double[] y, int yAt, int count);
+
+    /**
+     * Computes {@code sums[j] += x_j} for {@code count} rows of {@code columns} numbers of bfloat16, little-endian, one
+     * row after the other: twins agree to the last bit.
+     */
+    void addBrains(byte[] rows, int count, double[] sums, int columns);
 }

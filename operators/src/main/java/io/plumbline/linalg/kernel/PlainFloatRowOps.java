@@ -1,7 +1,14 @@
 package io.plumbline.linalg.kernel;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.nio.ByteOrder;
+
 /** Plain loops, which the compilers of JDK 17 leave scalar since two sizes of number meet in them. */
 final class PlainFloatRowOps implements FloatRowOps {
+
+    private static final VarHandle SHORTS =
+            MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
 
     @Override
     public void add(double factor, float[] x, int xAt, double[] y, int yAt, int count) {
@@ -33,6 +40,20 @@ final class PlainFloatRowOps implements FloatRowOps {
     public void widen(float[] x, int xAt, double[] y, int yAt, int count) {
         for (int j = 0; j < count; j++) {
             y[yAt + j] = x[xAt + j];
+        }
+    }
+
+    @Override
+    public void addBrains(byte[] rows, int count, double[] sums, int columns) {
+        for (int row = 0; row < count; row++) {
+            addBrains(rows, Short.BYTES * row * columns, sums, 0, columns);
+        }
+    }
+
+    /** Adds a row from one column on. */
+    static void addBrains(byte[] rows, int at, double[] sums, int from, int columns) {
+        for (int j = from; j < columns; j++) {
+            sums[j] += Float.intBitsToFloat((short) SHORTS.get(rows, at + Short.BYTES * j) << Short.SIZE);
         }
     }
 }

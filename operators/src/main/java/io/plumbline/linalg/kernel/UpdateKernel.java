@@ -1,14 +1,16 @@
 package io.plumbline.linalg.kernel;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * The rank-n update {@code M += X^T X}, which is nearly all the work of watching a site: {@code n d (d + 1)} flops for
  * n rows.
  *
  * <p>And the product {@code C += A B}, which is most of the work of encoding and refitting.
  *
- * <p>There are two: plain loops, and the vector instructions of the processor. They agree up to rounding, and to the
- * last bit on integers within the limits of {@link FloatPanel} and {@link DoublePanel}. {@link UpdateKernels} says
- * which one runs.
+ * <p>There are two: plain loops, and the vector instructions of the processor; a library of the machine may take the
+ * rows of bfloat16 from either. They agree up to rounding, and to the last bit on integers within the limits of {@link
+ * FloatPanel} and {@link DoublePanel}. {@link UpdateKernels} says which one runs.
  *
  * <p>Immutable and thread-safe; the panels are not.
  */
@@ -19,6 +21,11 @@ public interface UpdateKernel {
 
     /** An empty panel for rows of {@code dimension} floats. */
     FloatPanel floats(int dimension);
+
+    /** An empty panel for rows of {@code dimension} numbers of bfloat16; null where they are widened to floats. */
+    default @Nullable BrainPanel brains(int dimension) {
+        return null;
+    }
 
     /**
      * An empty panel for rows of {@code dimension} doubles.

@@ -1,7 +1,9 @@
 package io.plumbline.linalg.kernel;
 
+import jdk.incubator.vector.ByteVector;
 import jdk.incubator.vector.DoubleVector;
 import jdk.incubator.vector.FloatVector;
+import jdk.incubator.vector.IntVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
@@ -14,7 +16,11 @@ final class VectorFloatRowOps implements FloatRowOps {
 
     private static final VectorSpecies<Double> SPECIES = DoubleVector.SPECIES_PREFERRED;
     private static final VectorSpecies<Float> FLOATS = FloatVector.SPECIES_PREFERRED;
+    private static final VectorSpecies<Byte> BYTES = ByteVector.SPECIES_PREFERRED;
     private static final int LANES = SPECIES.length();
+
+    /** Sums of even columns, then of odd ones. */
+    private static final ThreadLocal<double[]> APART = ThreadLocal.withInitial(() -> new double[0]);
 
     private final PlainFloatRowOps plain = new PlainFloatRowOps();
 
@@ -61,5 +67,44 @@ final class VectorFloatRowOps implements FloatRowOps {
             wide.intoArray(y, yAt + j);
         }
         plain.widen(x, xAt + whole, y, yAt + whole, count - whole);
+    }
+
+    /** Reads two columns as one integer: the sums of even and of odd columns are apart until the last row. */
+    @Override
+    public void addBrains(byte[] rows, int count, double[] sums, int columns) {
+        int half = SPECIES.loopBound(Math.max(0, columns / 2 - LANES));
+        double[] apart = apart(2 * half);
+        for (int j = 0; j < half; j++) {
+            apart[j] = sums[2 * j];
+            apart[half + j] = sums[2 * j + 1];
+        }
+        for (int row = 0; row < count; row++) {
+            int at = Short.BYTES * row * columns;
+            for (int j = 0; j < half; j += LANES) {
+                IntVector pairs = ByteVector.fromArray(BYTES, rows, at + Integer.BYTES * j)
+                        .reinterpretAsInts();
+                add(pairs.lanewise(VectorOperators.LSHL, Short.SIZE), apart, j);
+                add(pairs.and(0xFFFF_0000), apart, half + j);
+            }
+            PlainFloatRowOps.addBrains(rows, at, sums, 2 * half, columns);
+        }
+        for (int j = 0; j < half; j++) {
+            sums[2 * j] = apart[j];
+            sums[2 * j + 1] = apart[half + j];
+        }
+    }
+
+    private static double[] apart(int length) {
+        double[] apart = APART.get();
+        if (apart.length < length) {
+            apart = new double[length];
+            APART.set(apart);
+        }
+        return apart;
+    }
+
+    private static void add(IntVector bits, double[] sums, int at) {
+        DoubleVector wide = (DoubleVector) bits.reinterpretAsFloats().convertShape(VectorOperators.F2D, SPECIES, 0);
+        wide.add(DoubleVector.fromArray(SPECIES, sums, at)).intoArray(sums, at);
     }
 }

@@ -297,7 +297,7 @@ public class PanelTwinsTest {
         return x;
     }
 
-    private static double[] widened(float[] x) {
+    static double[] widened(float[] x) {
         double[] widened = new double[x.length];
         for (int i = 0; i < x.length; i++) {
             widened[i] = x[i];
@@ -314,7 +314,7 @@ public class PanelTwinsTest {
         return state;
     }
 
-    private static void define(double[] x, int d, int n, double[] state) {
+    static void define(double[] x, int d, int n, double[] state) {
         for (int row = 0; row < n; row++) {
             int at = d;
             for (int i = 0; i < d; i++) {

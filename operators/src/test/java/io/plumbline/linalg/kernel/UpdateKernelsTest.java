@@ -9,6 +9,8 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.plumbline.linalg.kernel.UpdateKernels.Choice;
+import java.util.Optional;
+import java.util.ServiceLoader;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -63,11 +65,26 @@ class UpdateKernelsTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"fast", "", "Vector", "native"})
+    @ValueSource(strings = {"fast", "", "Vector", "Native"})
     void anUnknownKernelIsRefused(String wish) {
         assertEquals(
-                "-Dplumbline.kernel=" + wish + ": expected plain or vector, or nothing for what suits the processor",
+                "-Dplumbline.kernel=" + wish
+                        + ": expected plain, vector or native, or nothing for what suits the processor",
                 refusal(wish));
+    }
+
+    @Test
+    void aLibraryIsRefusedWhereNothingCallsIt() {
+        assumeTrue(ServiceLoader.load(BrainProduct.Finder.class).findFirst().isEmpty());
+        assertEquals(
+                "-Dplumbline.kernel=native: plumbline-native and JNA are not on the class path, where the launcher puts"
+                        + " them",
+                refusal("native"));
+    }
+
+    @Test
+    void nobodySpeaksOfALibraryThatNobodyAskedFor() {
+        assertEquals(Optional.empty(), UpdateKernels.library());
     }
 
     @Test

@@ -16,15 +16,16 @@ import org.apache.kafka.common.serialization.StringSerializer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A topic full of Gaussian float32 rows, written once and read by all that are compared. Its event times span {@value
+ * A topic full of Gaussian rows, written once and read by all that are compared. Its event times span {@value
  * #EVENT_SECONDS} s.
  *
+ * @param type of the rows
  * @param d width of a row
  * @param rowsPerRecord rows a record
  * @param records over all partitions, which take turns
  * @param sites that the records are of, in turns
  */
-record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, long records, int sites) {
+record ActivationsTopic(String name, DType type, int d, int rowsPerRecord, int partitions, long records, int sites) {
 
     /** The seconds of event time: two windows of twelve. */
     static final int EVENT_SECONDS = 24;
@@ -34,17 +35,13 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, l
 
     private static final int DIFFERENT_RECORDS = 16;
 
-    static ActivationsTopic fill(Bench bench, int d, int rowsPerRecord, int partitions, long rows)
-            throws IOException, InterruptedException {
-        return fill(bench, d, rowsPerRecord, partitions, rows, 1);
-    }
-
-    static ActivationsTopic fill(Bench bench, int d, int rowsPerRecord, int partitions, long rows, int sites)
+    static ActivationsTopic fill(
+            Bench bench, DType type, int d, int rowsPerRecord, int partitions, long rows, int sites)
             throws IOException, InterruptedException {
         String name = "rows-%d-%d-%d-%d".formatted(d, rowsPerRecord, partitions, sites);
         bench.next("filling the topic %s".formatted(name));
         long records = Math.max(2L * DIFFERENT_RECORDS, rows / rowsPerRecord);
-        ActivationsTopic topic = new ActivationsTopic(name, d, rowsPerRecord, partitions, records, sites);
+        ActivationsTopic topic = new ActivationsTopic(name, type, d, rowsPerRecord, partitions, records, sites);
         bench.createTopic(name, partitions);
         topic.send(bench.bootstrapServers());
         return topic;
@@ -54,7 +51,7 @@ record ActivationsTopic(String name, int d, int rowsPerRecord, int partitions, l
         List<byte[]> values = new ArrayList<>();
         for (int i = 0; i < DIFFERENT_RECORDS; i++) {
             values.add(SafetensorsWriter.create()
-                    .add("activations", DType.F32, gaussian(i, rowsPerRecord, d))
+                    .add("activations", type, gaussian(i, rowsPerRecord, d))
                     .toBytes());
         }
         Map<String, Object> settings = Map.of(

@@ -5,6 +5,7 @@ import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.operate.Narration;
+import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -60,6 +61,9 @@ final class BenchCommand implements Callable<Integer> {
 
     @Option(names = "--quick", description = "Small sizes, one round: whether it runs, not how fast.")
     boolean quick;
+
+    @Option(names = "--bf16", description = "Rows of BF16, not of F32, without rivals.")
+    boolean brains;
 
     @Option(
             names = "--widths",
@@ -129,7 +133,11 @@ final class BenchCommand implements Callable<Integer> {
         if (sites != null) {
             requireWithin("--sites", sites, 1, 1_000);
         }
-        return new BenchPlan(rivals, largeRefit, quick, widths, topicRows, turns);
+        if (brains && (rivals || swap)) {
+            throw new UsageException("--bf16 with %s: it measures the pipeline alone, without other programs"
+                    .formatted(rivals ? "--rivals" : "--swap"));
+        }
+        return new BenchPlan(rivals, largeRefit, quick, brains ? DType.BF16 : DType.F32, widths, topicRows, turns);
     }
 
     private static void requireWithin(String option, long value, long least, long most) {

@@ -97,7 +97,8 @@ final class PipelineBench {
         int d = plan.widths().get(0);
         BenchSite site = site(d);
         bench.next("filling a topic for %d sites".formatted(sites));
-        ActivationsTopic topic = ActivationsTopic.fill(bench, d, ROWS_A_RECORD, 1, plan.topicRows(), sites);
+        ActivationsTopic topic =
+                ActivationsTopic.fill(bench, plan.type(), d, ROWS_A_RECORD, 1, plan.topicRows(), sites);
         Map<String, double[]> rates = new LinkedHashMap<>();
         double[] seconds = new double[plan.rounds()];
         double[] heap = new double[plan.rounds()];
@@ -254,7 +255,7 @@ final class PipelineBench {
 
     private ActivationsTopic fill(int d, int rowsPerRecord, int partitions) throws IOException, InterruptedException {
         long rows = plan.topicRows() * plan.widths().get(0) / d;
-        return ActivationsTopic.fill(bench, d, rowsPerRecord, partitions, rows);
+        return ActivationsTopic.fill(bench, plan.type(), d, rowsPerRecord, partitions, rows, 1);
     }
 
     private BenchSite site(int d) throws IOException {

@@ -3,6 +3,7 @@ package io.plumbline.topology.operate;
 import io.plumbline.baseline.Baseline;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.judgement.Amounts;
+import io.plumbline.linalg.kernel.UpdateKernels;
 import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.topology.broker.Standbys;
 import io.plumbline.topology.broker.StartException;
@@ -181,10 +182,22 @@ final class CheckCommand implements Callable<Integer> {
             err.println(e.getMessage());
             problems++;
         }
+        problems += checkKernel(out, err);
         if (!offline) {
             problems += checkBroker(monitor, out, err);
         }
         return new Found(problems, warnings);
+    }
+
+    /** Says which library multiplies rows, where one is asked for. */
+    private static int checkKernel(PrintWriter out, PrintWriter err) {
+        try {
+            UpdateKernels.library().ifPresent(out::println);
+            return 0;
+        } catch (IllegalStateException e) {
+            err.println(e.getMessage());
+            return 1;
+        }
     }
 
     private int checkMemory(MonitorConfig monitor, PrintWriter out, PrintWriter err) {

@@ -105,6 +105,20 @@ class LauncherOptionsTest {
         assertTrue(!said(start + "check --config x").contains("-Dplumbline.downstream"));
     }
 
+    /** Tests the class path: a service that asks for no library has nothing that loads one. */
+    @ParameterizedTest
+    @CsvSource({
+        "-Dplumbline.kernel=native, library",
+        "-Xmx4g -Dplumbline.kernel=native -Dplumbline.kernel.library=/a/libmkl_rt.so.3, library",
+        "-Dplumbline.kernel=vector, none",
+        "-Dplumbline.kernel.library=/a/libmkl_rt.so.3, none",
+        "'', none"
+    })
+    void onlyTheKernelThatCallsALibraryHasWhatCallsIt(String options, String expected) throws Exception {
+        String asked = "PLUMBLINE_JAVA_OPTS='%s'; needs_library && echo library || echo none";
+        assertEquals(expected, said(asked.formatted(options)));
+    }
+
     /** Text alone needs no compiled code; what lives on needs short pauses, what ends needs none. */
     @ParameterizedTest
     @CsvSource({

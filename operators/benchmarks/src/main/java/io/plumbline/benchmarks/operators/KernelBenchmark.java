@@ -6,6 +6,7 @@ import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.linalg.Cholesky;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.eigenspace.TopEigenspace;
+import io.plumbline.linalg.kernel.BrainPanel;
 import io.plumbline.linalg.kernel.DoublePanel;
 import io.plumbline.linalg.kernel.FloatPanel;
 import io.plumbline.linalg.kernel.PackedFloatMatrix;
@@ -39,6 +40,7 @@ import org.openjdk.jmh.annotations.Warmup;
 public class KernelBenchmark {
 
     static final String OURS = "plumbline";
+    static final String LIBRARY = "plumbline by a library";
     static final String DOUBLES = "plumbline, doubles";
     static final String TOP_K = "plumbline, TopK of 32";
     static final String TWO = "plumbline, two threads";
@@ -51,7 +53,7 @@ public class KernelBenchmark {
     static final String OJALGO = "ojAlgo";
     static final String COMMONS_MATH = "Commons Math";
 
-    /** Adds {@code X^T X} of rows to a moment: {@code n d (d + 1)} flops. Variants may be ojAlgo too. */
+    /** Adds {@code X^T X} of rows to a moment: {@code n d (d + 1)} flops. More variants: a library, ojAlgo. */
     @State(Scope.Thread)
     public static class Update {
 
@@ -73,6 +75,7 @@ public class KernelBenchmark {
             Variant made =
                     switch (variant) {
                         case OURS, TWO -> floats(x, d);
+                        case LIBRARY -> brains(x, d);
                         case DOUBLES -> doubles(x, d);
                         case SSYRK -> Rivals.ssyrk(x, d);
                         case DSYRK -> Rivals.dsyrk(x, d);
@@ -91,6 +94,32 @@ public class KernelBenchmark {
             Runnable update = () -> {
                 for (int at = 0; at < rows.length; at += d) {
                     panel.add(rows, at);
+                    if (panel.isFull()) {
+                        panel.drainTo(state);
+                    }
+                }
+                panel.drainTo(state);
+            };
+            return summed(update, state, d);
+        }
+
+        /** Adds rows as bytes of bfloat16, which is how they come. */
+        private static Variant brains(double[] x, int d) {
+            byte[] rows = new byte[Short.BYTES * x.length];
+            for (int i = 0; i < x.length; i++) {
+                int bits = Float.floatToIntBits((float) x[i]) >>> Short.SIZE;
+                rows[Short.BYTES * i] = (byte) bits;
+                rows[Short.BYTES * i + 1] = (byte) (bits >>> Byte.SIZE);
+            }
+            // Each variant has a process of its own, and the kernel is chosen at the first question.
+            System.setProperty(UpdateKernels.PROPERTY, "native");
+            double[] state = new double[d + d * (d + 1) / 2];
+            BrainPanel panel = UpdateKernels.kernel().brains(d);
+            int width = Short.BYTES * d;
+            Runnable update = () -> {
+                for (int at = 0; at < rows.length; at += width) {
+                    System.arraycopy(rows, at, panel.array(panel.rows()), panel.index(panel.rows()), width);
+                    panel.rowWritten();
                     if (panel.isFull()) {
                         panel.drainTo(state);
                     }
