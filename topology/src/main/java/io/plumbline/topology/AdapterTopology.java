@@ -98,6 +98,7 @@ public final class AdapterTopology {
                                         all.sites(),
                                         all.config().adaptations(),
                                         all.config().swapRules())),
+                                config.window().sizeMs(),
                                 probes,
                                 activeDecoders,
                                 candidates,

@@ -87,12 +87,15 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     /** The sites whose rows are pooled, blocks of sites with several targets among them. */
     private final InForce<Set<String>> pooled;
 
+    private final long windowMs;
+
     private final RefitRequests refits;
 
     private AdapterTask(
             ProcessorContext<String, AdapterAnswer> context,
             InForce<Map<String, SiteAdapter>> adapters,
             InForce<Set<String>> pooled,
+            long windowMs,
             ActiveDecoders activeDecoders,
             PublishedCandidates published,
             AdaptationListener listener,
@@ -103,6 +106,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         this.context = context;
         this.adapters = adapters;
         this.pooled = pooled;
+        this.windowMs = windowMs;
         this.inService = new InService(activeDecoders);
         this.published = published;
         this.listener = listener;
@@ -121,6 +125,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     /**
      * @param sites that are watched here
+     * @param windowMs length of a window
      * @param probes run the rest of the model of the sites that name it
      * @param activeDecoders what is on the topic, as readers see it
      * @param waiting finds commands ahead of what was read
@@ -129,6 +134,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
      */
     public static ProcessorSupplier<byte[], byte[], String, AdapterAnswer> supplier(
             InForce<Adapting> sites,
+            long windowMs,
             Map<String, BehaviourProbe> probes,
             ActiveDecoders activeDecoders,
             PublishedCandidates published,
@@ -152,6 +158,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                         context,
                         adapters,
                         pooled,
+                        windowMs,
                         activeDecoders,
                         published,
                         listener,
@@ -202,7 +209,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
                 carryOut(site, command, record.timestamp());
             }
         } else if (message instanceof AdaptationMessage.SamplePart part
-                && pooled.at(part.windowEndMs() - 1).contains(site)) {
+                && pooled.at(begin(part)).contains(site)) {
             pools.keep(site, part, value);
         } else if (adapter == null) {
             LOG.warn(
@@ -222,7 +229,13 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
 
     /** Returns how a site adapts in the window that a message is about, or at the time of a command; null: not. */
     private @Nullable SiteAdapter adapter(String site, AdaptationMessage message) {
-        return adapters.at(message.windowEndMs() - 1).get(site);
+        return adapters.at(begin(message)).get(site);
+    }
+
+    private long begin(AdaptationMessage message) {
+        return message instanceof AdaptationMessage.Command
+                ? message.windowEndMs()
+                : message.windowEndMs() - windowMs;
     }
 
     /** Keeps what is pooled by now, and tells how much that is. */

@@ -6,6 +6,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A window on its way to its verdict.
  *
- * @param measurement null where the site is not configured
+ * @param judge measured it and decides about it; null where the site is not configured
+ * @param measurement null there too
  */
-public record MeasuredWindow(ClosedWindow window, @Nullable Measurement measurement) {}
+public record MeasuredWindow(
+        ClosedWindow window, @Nullable SiteJudge judge, @Nullable Measurement measurement) {}

@@ -9,6 +9,7 @@ import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.topology.windows.ClosedWindow;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +22,8 @@ final class SiteJudge {
     private final WindowMeter meter;
     private final SiteDecision decision;
 
-    /** Whether the newest window was drifted; the measurement of the next window reads it. */
-    private volatile boolean drifted;
+    /** Whether the newest window was drifted: the measurement of the next one reads it, whoever judges that. */
+    private final AtomicBoolean drifted;
 
     /** Judges a site without running the rest of its model. */
     SiteJudge(WatchedSite site) {
@@ -39,7 +40,7 @@ final class SiteJudge {
             @Nullable SiteJudge before,
             @Nullable BehaviourProbe probe,
             @Nullable BehaviourProbe shadowProbe) {
-        drifted = before != null && before.drifted;
+        drifted = before == null ? new AtomicBoolean() : before.drifted;
         this.site = site;
         SiteSettings settings = site.settings();
         Threshold clear = settings.alarms().clear();
@@ -83,13 +84,13 @@ final class SiteJudge {
 
     /** Returns everything about a window that needs no memory of its site. */
     Measurement measure(ClosedWindow window, ActiveDecoders.@Nullable Active active) {
-        return meter.measure(window, active, drifted);
+        return meter.measure(window, active, drifted.get());
     }
 
     /** Returns what follows from a measurement and from what is remembered. */
     Judgement decide(Measurement measured, SiteMemory memory) {
         Judgement judgement = decision.decide(measured, memory);
-        drifted = judgement.report().judged().verdict() == Verdict.DRIFTED;
+        drifted.set(judgement.report().judged().verdict() == Verdict.DRIFTED);
         site.codes().keep(judgement.codes());
         return judgement;
     }

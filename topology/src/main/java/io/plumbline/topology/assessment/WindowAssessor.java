@@ -120,7 +120,7 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
     public void process(Record<String, MeasuredWindow> record) {
         ClosedWindow window = record.value().window();
         Measurement measured = record.value().measurement();
-        SiteJudge judge = measured == null ? null : measurement.judge(window, measured.explainerSha256());
+        SiteJudge judge = record.value().judge();
         if (judge == null || measured == null) {
             LOG.warn(
                     "a window of a site that is not configured closed and was not judged: site={} window={}",

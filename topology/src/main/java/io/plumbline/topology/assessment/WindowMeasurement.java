@@ -66,7 +66,7 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
         ActiveDecoders.Active active = activeDecoders.of(window.site());
         SiteJudge judge = judge(window, active == null ? null : active.explainerSha256());
         Measurement measurement = judge == null ? null : judge.measure(window, active);
-        return accounted -> new MeasuredWindow(accounted, measurement);
+        return accounted -> new MeasuredWindow(accounted, judge, measurement);
     }
 
     /** Returns how many blocks of a site with several targets are watched. */
@@ -79,8 +79,7 @@ public final class WindowMeasurement implements WindowWork<MeasuredWindow> {
      *
      * @param explainerSha256 names the explainer in service; null: the site's own
      */
-    @Nullable
-    SiteJudge judge(ClosedWindow window, @Nullable String explainerSha256) {
+    private @Nullable SiteJudge judge(ClosedWindow window, @Nullable String explainerSha256) {
         Judges inForce = judges.at(window.startMs());
         SiteJudge ofCandidate = inForce.ofCandidates().get(window.site());
         return ofCandidate != null && ofCandidate.explainerSha256().equals(explainerSha256)

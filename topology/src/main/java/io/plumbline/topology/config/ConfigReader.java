@@ -72,16 +72,6 @@ final class ConfigReader {
         return new ReadConfig(config, effective);
     }
 
-    /** Reads how the log is written, and nothing else of the file. */
-    static LogSettings log(String yaml, String source) {
-        ConfigReader reader = new ConfigReader(Path.of(""));
-        LogSettings log = log(reader.root(yaml, source).child("log"));
-        if (!reader.problems.isEmpty()) {
-            throw new ConfigException(source, reader.problems);
-        }
-        return log;
-    }
-
     private ConfigNode root(String yaml, String source) {
         try {
             return ConfigNode.root(YAML.readTree(yaml), problems);

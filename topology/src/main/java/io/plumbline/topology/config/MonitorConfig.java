@@ -125,16 +125,6 @@ public record MonitorConfig(
         return ReadConfig.of(file).config();
     }
 
-    /**
-     * Returns how the log is written by a file whose other keys are not looked at.
-     *
-     * @throws ConfigException listing every mistake in it
-     * @throws IOException when it cannot be read
-     */
-    public static LogSettings log(Path file) throws IOException {
-        return ConfigReader.log(content(file), file.toString());
-    }
-
     static String content(Path file) throws IOException {
         if (Files.isDirectory(file)) {
             throw new ConfigException(file.toString(), List.of("is a folder, not a configuration file"));

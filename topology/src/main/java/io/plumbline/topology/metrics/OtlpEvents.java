@@ -22,6 +22,9 @@ final class OtlpEvents implements DriftListener, OtlpPush.Source {
     /** The most that wait for a receiver; when more come, the oldest go and are counted as a failed push. */
     static final int MOST = 1_000;
 
+    /** The most of one push, some 100 KB. */
+    private static final int AT_ONCE = 100;
+
     private static final String NAME = "gen_ai.evaluation.result";
     private static final int INFO = 9;
     private static final int WARN = 13;
@@ -93,12 +96,12 @@ final class OtlpEvents implements DriftListener, OtlpPush.Source {
     /** Returns the bytes of an {@code ExportLogsServiceRequest}; null where nothing waits. */
     @Override
     public synchronized byte @Nullable [] message() {
-        sending = waiting.size();
+        sending = Math.min(AT_ONCE, waiting.size());
         if (sending == 0) {
             return null;
         }
         ProtobufMessage scope = new ProtobufMessage().put(1, new ProtobufMessage().put(1, "plumbline"));
-        waiting.forEach(event -> scope.put(2, event));
+        waiting.stream().limit(sending).forEach(event -> scope.put(2, event));
         return OtlpRequest.of(resource, scope);
     }
 
@@ -108,5 +111,18 @@ final class OtlpEvents implements DriftListener, OtlpPush.Source {
             Objects.requireNonNull(waiting.pollFirst());
         }
         sending = 0;
+    }
+
+    @Override
+    public synchronized void refused() {
+        for (int gone = 0; gone < sending; gone++) {
+            lost.run();
+        }
+        taken();
+    }
+
+    @Override
+    public synchronized void closing() {
+        waiting.forEach(event -> lost.run());
     }
 }

@@ -12,6 +12,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
@@ -40,6 +41,9 @@ public final class OtlpPush implements AutoCloseable {
     private static final int LONGEST_SECONDS = 10;
     private static final int HTTP_OK = 200;
 
+    /** The refusals after which the same may be taken later: too slow, too many. */
+    private static final Set<Integer> LATER = Set.of(408, 429);
+
     /** Has something to push. */
     interface Source {
 
@@ -48,6 +52,12 @@ public final class OtlpPush implements AutoCloseable {
 
         /** Hears that a receiver took the last message. */
         default void taken() {}
+
+        /** Hears that nothing is pushed any more. */
+        default void closing() {}
+
+        /** Hears that a receiver will never take the last message. */
+        default void refused() {}
     }
 
     private final Duration longest;
@@ -120,6 +130,9 @@ public final class OtlpPush implements AutoCloseable {
             byte[] message = source.message();
             int status = message == null ? HTTP_OK : send(message);
             if (status / 100 != 2) {
+                if (status / 100 == 4 && !LATER.contains(status)) {
+                    source.refused();
+                }
                 failed("HTTP " + status);
                 return;
             }
@@ -187,5 +200,6 @@ public final class OtlpPush implements AutoCloseable {
     @Override
     public void close() {
         thread.shutdownNow();
+        source.closing();
     }
 }

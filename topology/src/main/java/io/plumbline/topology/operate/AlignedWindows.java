@@ -14,8 +14,16 @@ final class AlignedWindows {
 
     private AlignedWindows() {}
 
+    /** Returns whether a window is above its threshold, and debounce waits for another before it says so. */
+    private static boolean isAbove(WindowReport.Judged judged) {
+        return judged.triggerValue() != null
+                && judged.threshold() != null
+                && judged.triggerValue() > judged.threshold();
+    }
+
     /**
-     * Returns the starts of the last windows that were aligned at every one of these sites, oldest first.
+     * Returns the starts of the last windows that were aligned, and not above a threshold either, at every one of these
+     * sites, oldest first.
      *
      * @throws UsageException when there are fewer
      */
@@ -25,7 +33,7 @@ final class AlignedWindows {
             String site = report.header().site();
             if (sites.contains(site)) {
                 Set<String> at = aligned.computeIfAbsent(report.header().windowStartMs(), start -> new HashSet<>());
-                if (report.judged().verdict() == Verdict.ALIGNED) {
+                if (report.judged().verdict() == Verdict.ALIGNED && !isAbove(report.judged())) {
                     at.add(site);
                 } else {
                     at.remove(site);

@@ -10,8 +10,8 @@ import io.plumbline.topology.cli.Memory;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.http.WebConfig;
+import io.plumbline.topology.reload.FirstRead;
 import io.plumbline.topology.runtime.CapacityEstimate;
 import io.plumbline.topology.runtime.LogOutput;
 import io.plumbline.topology.runtime.PlumblineRuntime;
@@ -68,14 +68,9 @@ final class RunCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
-        try (LogOutput log = new LogOutput()) {
-            return run(log);
-        }
-    }
-
-    private int run(LogOutput log) throws IOException, InterruptedException {
-        ReadConfig read = ReadConfig.of(config, log::begin);
-        MonitorConfig monitor = read.config();
+        LogOutput log = new LogOutput();
+        FirstRead first = FirstRead.of(config, log::begin);
+        MonitorConfig monitor = first.config();
         requireMemory(monitor);
         FutureTask<Map<String, WatchedSite>> sites = sites(monitor);
         // Beside what waits for the brokers.
@@ -97,8 +92,7 @@ final class RunCommand implements Callable<Integer> {
                                 monitor.http().basePath(),
                                 monitor.http().console() ? "/" : "/metrics"));
         spec.commandLine().getOut().flush();
-        log.follow(config);
-        runtime.follow(config, read);
+        runtime.follow(first, log::change);
         String failure = runtime.awaitFailure(Long.MAX_VALUE, TimeUnit.NANOSECONDS);
         if (runtime.isBrokenByError()) {
             PrintWriter err = spec.commandLine().getErr();

@@ -10,12 +10,9 @@ import org.jspecify.annotations.Nullable;
  * A value that holds from the start of a window on, until the next one does: what a configuration says, or what is made
  * of it. A window that began before a change is judged as it began.
  *
- * <p>Thread-safe; reading takes no lock.
+ * <p>Thread-safe; reading takes no lock. Whoever takes values over calls {@link #forgetBefore} from time to time.
  */
 public final class InForce<T> {
-
-    /** The values kept at most: one in service, one that follows it at an edge, and the one that late windows need. */
-    private static final int MOST = 3;
 
     private record Since<T>(long fromMs, T value) {}
 
@@ -95,7 +92,7 @@ public final class InForce<T> {
             List<Since<T>> all = new ArrayList<>(
                     since.stream().filter(one -> one.fromMs() < next.fromMs()).toList());
             all.add(next);
-            since = List.copyOf(all.subList(Math.max(0, all.size() - MOST), all.size()));
+            since = List.copyOf(all);
             made.forEach(Runnable::run);
         };
     }

@@ -1,8 +1,6 @@
 package io.plumbline.topology.reload;
 
 import io.plumbline.wire.Printable;
-import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,15 +27,15 @@ public final class ConfigFollower implements AutoCloseable {
 
     private List<String> seen;
 
-    private ConfigFollower(Path file, ConfigReload reload) {
-        this.file = file;
+    private ConfigFollower(FirstRead first, ConfigReload reload) {
+        file = first.file();
+        seen = first.seen();
         this.reload = reload;
-        seen = look();
     }
 
     /** Follows a file. Whoever may write it may do so, and nobody else: the HTTP server changes nothing. */
-    public static ConfigFollower start(Path file, ConfigReload reload) {
-        ConfigFollower follower = new ConfigFollower(file, reload);
+    public static ConfigFollower start(FirstRead first, ConfigReload reload) {
+        ConfigFollower follower = new ConfigFollower(first, reload);
         ScheduledFuture<?> unused = follower.looking.scheduleWithFixedDelay(
                 follower::compare, LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
         return follower;
@@ -46,31 +44,17 @@ public final class ConfigFollower implements AutoCloseable {
     private void compare() {
         try {
             reload.lookAgain();
-            List<String> now = look();
+            List<String> now = new ArrayList<>(List.of(FirstRead.state(file)));
+            reload.files().forEach(one -> now.add(FirstRead.state(one)));
             if (!now.equals(seen)) {
                 seen = now; // of before it is read: what changes meanwhile is seen at the next look
                 reload.reload(file);
             }
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Whatever it is: a schedule ends with what its task throws, without a word.
             LOG.error("the configuration could not be looked at: reason={}", Printable.value(e), e);
-        }
-    }
-
-    /** Returns what shows a change of the file or of one that it names. */
-    private List<String> look() {
-        List<String> found = new ArrayList<>();
-        found.add(state(file));
-        reload.files().forEach(one -> found.add(state(one)));
-        return found;
-    }
-
-    private static String state(Path one) {
-        try {
-            return "%s %s %d".formatted(one, Files.getLastModifiedTime(one), Files.size(one));
-        } catch (IOException gone) {
-            return one + " is not there";
         }
     }
 

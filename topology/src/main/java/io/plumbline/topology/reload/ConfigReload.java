@@ -6,13 +6,13 @@ import io.plumbline.topology.assessment.SiteFiles;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.ConfigDifference;
+import io.plumbline.topology.config.LogSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,6 +21,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -30,8 +31,8 @@ import org.slf4j.LoggerFactory;
 /**
  * Takes over a changed configuration: whole or not at all, and from the same window on in every instance.
  *
- * <p><b>Memory.</b> A site that changes is held twice until no window needs what it was, about an hour; a site that
- * does not change, and every explainer, once.
+ * <p><b>Memory.</b> A site that changes is held twice until no window needs what it was, a day of event time; a site
+ * that does not change, and every explainer, once. A process that only adapts holds it until it ends.
  *
  * <p>Thread-safe.
  */
@@ -42,17 +43,30 @@ public final class ConfigReload implements AutoCloseable {
     /** The event time between a version and the first window judged by it: for files to reach every machine. */
     static final Duration NOTICE = Duration.ofMinutes(2);
 
-    private static final Duration NEEDED_FOR = Duration.ofHours(1);
+    /** The event time for which late windows may need what held before. */
+    private static final Duration NEEDED_FOR = Duration.ofDays(1);
+
     private static final long WAIT_SECONDS = 60;
 
     /** A configuration with what was made of it. */
-    private record Loaded(ReadConfig read, Fingerprints prints, Map<String, WatchedSite> sites, List<String> changes) {}
+    private record Loaded(ReadConfig read, Fingerprints prints, Map<String, WatchedSite> sites, List<String> changes) {
+
+        boolean is(@Nullable ConfigVersion version) {
+            return version != null && version.sha256().equals(prints.sha256());
+        }
+
+        Loaded with(ReadConfig same) {
+            return new Loaded(same, prints, sites, changes);
+        }
+    }
 
     private final InForce<Watched> inForce;
     private final boolean decides;
     private final LongSupplier newestEventMs;
     private final ReloadListener listener;
+    private final Consumer<LogSettings> log;
     private final ConfigVersions versions;
+    private ReadConfig lastRead;
     private Loaded running;
     private @Nullable Loaded waiting;
 
@@ -61,21 +75,28 @@ public final class ConfigReload implements AutoCloseable {
 
     private @Nullable ConfigVersion newest;
 
+    /** Tells why the file was not taken over when it was read last; null: it was. */
+    private @Nullable String refusal;
+
+    private boolean fromTheStart = true;
+
     private ConfigReload(
-            ReadConfig read,
-            Fingerprints prints,
+            FirstRead first,
             InForce<Watched> inForce,
             boolean decides,
             LongSupplier newestEventMs,
-            ReloadListener listener) {
+            ReloadListener listener,
+            Consumer<LogSettings> log) {
         this.inForce = inForce;
         this.decides = decides;
         this.newestEventMs = newestEventMs;
         this.listener = listener;
-        running = new Loaded(read, prints, inForce.newest().sites(), List.of());
-        listener.onConfiguration(read.config(), prints.sha256(), null);
+        this.log = log;
+        lastRead = first.read();
+        running = new Loaded(first.read(), first.prints(), inForce.newest().sites(), List.of());
+        listener.onConfiguration(first.config(), first.prints().sha256(), null);
         listener.onRead(true);
-        versions = ConfigVersions.follow(read.config(), this::heard);
+        versions = ConfigVersions.follow(first.config(), this::heard);
     }
 
     /**
@@ -84,71 +105,91 @@ public final class ConfigReload implements AutoCloseable {
      * @param inForce takes over what follows
      * @param decides whether this process says from which window on a version holds: one that monitors does
      * @param newestEventMs latest event time that was read, by whatever instance; {@link Long#MIN_VALUE}: none yet
+     * @param log hears how the log is to be written, of each configuration that is taken
      * @throws IllegalStateException when the topic cannot be read
      */
     public static ConfigReload start(
-            ReadConfig read,
+            FirstRead first,
             InForce<Watched> inForce,
             boolean decides,
             LongSupplier newestEventMs,
-            ReloadListener listener)
+            ReloadListener listener,
+            Consumer<LogSettings> log)
             throws InterruptedException {
-        Fingerprints prints;
-        try {
-            prints = Fingerprints.of(read);
-        } catch (IOException e) {
-            throw new UncheckedIOException("a file of the configuration cannot be read: " + e.getMessage(), e);
-        }
-        ConfigReload reload = new ConfigReload(read, prints, inForce, decides, newestEventMs, listener);
+        ConfigReload reload = new ConfigReload(first, inForce, decides, newestEventMs, listener, log);
         if (!reload.versions.awaitCaughtUp(WAIT_SECONDS)) {
             reload.close();
             throw new IllegalStateException("the topic \"%s\" could not be read to its end within %d s"
-                    .formatted(read.config().topics().configuration(), WAIT_SECONDS));
+                    .formatted(first.config().topics().configuration(), WAIT_SECONDS));
         }
         reload.tell();
         return reload;
     }
 
-    /** Publishes what this process started with, where the instances had agreed on something else before. */
+    /** Publishes what this process started with, where the instances had agreed on something else, or on nothing. */
     private synchronized void tell() {
-        if (decides
-                && newest != null
-                && !newest.sha256().equals(running.prints().sha256())) {
+        if (decides && !running.is(newest)) {
             unpublished = running;
             lookAgain();
         }
     }
 
-    /** Returns the files that the configuration in force names, and this process reads anew. */
+    /** Returns the files that the configuration names that was read last, refused for one that is not there too. */
     synchronized List<Path> files() {
-        return Fingerprints.files((waiting == null ? running : waiting).read().config());
+        return Fingerprints.files(lastRead.config());
     }
 
     /** Reads the file, checks it, and goes over to it with the other instances. */
     synchronized void reload(Path file) throws InterruptedException {
+        String why = null;
         try {
-            Loaded next = load(file);
-            if (next == null) {
-                listener.onRead(true);
-                return;
-            }
-            waiting = next;
-            agree(next);
-            listener.onRead(true);
-        } catch (IOException | RuntimeException refused) {
-            listener.onRead(false);
+            read(file);
+        } catch (IOException | RuntimeException | Error refused) {
+            // An error too, such as no memory for a second baseline: what is judged goes on.
+            why = String.valueOf(refused.getMessage());
+            unpublished = null;
+        }
+        listener.onRead(why == null);
+        if (why != null && !why.equals(refusal)) {
             LOG.error(
                     "the configuration changed and is not taken over, the one before holds on: file={} reason={}",
                     Printable.value(file),
-                    Printable.value(refused.getMessage()));
+                    Printable.value(why));
         }
+        refusal = why;
+    }
+
+    private void read(Path file) throws IOException, InterruptedException {
+        ReadConfig next = ReadConfig.of(file);
+        lastRead = next;
+        ConfigDifference difference =
+                ConfigDifference.of(running.read().effective(), next.effective());
+        if (!difference.fixed().isEmpty()) {
+            throw new IllegalStateException("a running process cannot take this over, restart it: "
+                    + String.join("; ", difference.fixed()));
+        }
+        Fingerprints prints = Fingerprints.of(next);
+        Loaded before = waiting == null ? running : waiting;
+        if (prints.sha256().equals(before.prints().sha256())) {
+            running = waiting == null ? running.with(next) : running;
+        } else {
+            List<String> changes =
+                    difference.live().isEmpty() ? List.of("a file that it names has other content") : difference.live();
+            boolean isRunning = prints.sha256().equals(running.prints().sha256());
+            Loaded loaded = new Loaded(
+                    next, prints, isRunning ? running.sites() : sites(next.config(), prints), changes);
+            waiting = loaded;
+            agree(loaded);
+        }
+        log.accept(next.config().log());
     }
 
     /** Publishes what no broker took before, and forgets what no window needs any more. */
     synchronized void lookAgain() {
-        if (unpublished != null) {
+        Loaded late = unpublished;
+        if (late != null) {
             try {
-                publish(unpublished);
+                publish(late);
             } catch (InterruptedException stop) {
                 Thread.currentThread().interrupt();
             } catch (RuntimeException still) {
@@ -157,36 +198,11 @@ public final class ConfigReload implements AutoCloseable {
                         Printable.value(still.getMessage()));
             }
         }
-        forget();
-    }
-
-    private void forget() {
-        WindowSettings window = running.read().config().window();
         long eventMs = newestEventMs.getAsLong();
         if (eventMs != Long.MIN_VALUE) {
-            inForce.forgetBefore(eventMs - Math.max(NEEDED_FOR.toMillis(), window.sizeMs() + 2 * window.graceMs()));
+            long windowMs = running.read().config().window().sizeMs();
+            inForce.forgetBefore(eventMs - Math.max(NEEDED_FOR.toMillis(), 2 * windowMs));
         }
-    }
-
-    /** Returns what the file says now with what is made of it; null where that is what holds, or waits already. */
-    private @Nullable Loaded load(Path file) throws IOException {
-        ReadConfig next = ReadConfig.of(file);
-        ConfigDifference difference = ConfigDifference.of(running.read().effective(), next.effective());
-        if (!difference.fixed().isEmpty()) {
-            throw new IllegalStateException(
-                    "a running process cannot take this over, restart it: " + String.join("; ", difference.fixed()));
-        }
-        Fingerprints prints = Fingerprints.of(next);
-        Loaded before = waiting == null ? running : waiting;
-        if (prints.sha256().equals(before.prints().sha256())) {
-            return null;
-        }
-        if (prints.sha256().equals(running.prints().sha256())) {
-            return new Loaded(next, prints, running.sites(), difference.live());
-        }
-        List<String> changes =
-                difference.live().isEmpty() ? List.of("a file that it names has other content") : difference.live();
-        return new Loaded(next, prints, sites(next.config(), prints), changes);
     }
 
     private Map<String, WatchedSite> sites(MonitorConfig next, Fingerprints prints) {
@@ -227,12 +243,19 @@ public final class ConfigReload implements AutoCloseable {
 
     /** Goes over with a version that another instance published already, or publishes one. */
     private void agree(Loaded next) throws InterruptedException {
+        unpublished = null;
         ConfigVersion agreed = newest;
-        if (agreed != null && agreed.sha256().equals(next.prints().sha256())) {
+        if (agreed != null && next.is(agreed)) {
             takeOver(next, agreed);
         } else if (decides) {
             unpublished = next;
-            publish(next);
+            try {
+                publish(next);
+            } catch (IllegalStateException away) {
+                LOG.warn(
+                        "a version of the configuration is not published yet: reason={}",
+                        Printable.value(away.getMessage()));
+            }
         } else {
             LOG.info(
                     "the configuration changed and waits for a monitor to say from which window on: hash={}",
@@ -250,7 +273,6 @@ public final class ConfigReload implements AutoCloseable {
                 HostName.local(),
                 next.changes()));
         unpublished = null;
-        listener.onRead(true);
     }
 
     /** Returns the first start of a window that lies the notice ahead. */
@@ -261,18 +283,29 @@ public final class ConfigReload implements AutoCloseable {
     }
 
     private synchronized void heard(ConfigVersion version) {
-        ConfigVersion before = newest;
-        if (before != null && before.sha256().equals(version.sha256())) {
+        if (newest != null && newest.sha256().equals(version.sha256())) {
             return; // two instances published the same
         }
         newest = version;
         Loaded next = waiting;
-        if (next != null && next.prints().sha256().equals(version.sha256())) {
-            takeOver(next, version);
-        } else if (running.prints().sha256().equals(version.sha256())) {
+        if (next != null && next.is(version)) {
+            try {
+                takeOver(next, version);
+            } catch (RuntimeException broken) {
+                waiting = null;
+                refusal = String.valueOf(broken.getMessage());
+                listener.onRead(false);
+                listener.onOther(true);
+                LOG.error(
+                        "a configuration that was agreed on cannot be taken over: version={} reason={}",
+                        version.version(),
+                        Printable.value(broken.getMessage()));
+            }
+        } else if (running.is(version)) {
             waiting = null;
             listener.onOther(false);
-            listener.onConfiguration(running.read().config(), version.sha256(), version);
+            listener.onConfiguration(
+                    running.read().config(), version.sha256(), fromTheStart ? version.fromTheStart() : version);
         } else {
             listener.onOther(true);
             LOG.warn(
@@ -286,20 +319,10 @@ public final class ConfigReload implements AutoCloseable {
     }
 
     private void takeOver(Loaded next, ConfigVersion version) {
-        try {
-            inForce.takeOver(version.fromMs(), new Watched(next.read().config(), next.sites()));
-        } catch (RuntimeException broken) {
-            waiting = null;
-            listener.onRead(false);
-            listener.onOther(true);
-            LOG.error(
-                    "a configuration that was agreed on cannot be taken over: version={} reason={}",
-                    version.version(),
-                    Printable.value(broken.getMessage()));
-            return;
-        }
+        inForce.takeOver(version.fromMs(), new Watched(next.read().config(), next.sites()));
         running = next;
         waiting = null;
+        fromTheStart = false;
         listener.onOther(false);
         listener.onConfiguration(next.read().config(), next.prints().sha256(), version);
         LOG.info(

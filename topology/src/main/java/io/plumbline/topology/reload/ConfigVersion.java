@@ -26,7 +26,16 @@ public record ConfigVersion(
     static final int SCHEMA = 1;
 
     public ConfigVersion {
+        if (schema < 1 || fromMs < 0 || !sha256.matches("[0-9a-f]{64}") || publishedBy.isBlank()) {
+            throw new IllegalArgumentException("schema %d, hash \"%s\", from %d: not written by this program"
+                    .formatted(schema, sha256, fromMs));
+        }
         changes = List.copyOf(changes);
+    }
+
+    /** Returns this as the one by which a process has judged from its start. */
+    ConfigVersion fromTheStart() {
+        return new ConfigVersion(schema, version, sha256, 0, publishedMs, publishedBy, changes);
     }
 
     /** Returns this with the version that its record has. */

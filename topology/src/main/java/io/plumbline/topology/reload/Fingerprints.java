@@ -10,6 +10,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.wire.Sha256;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -62,7 +63,8 @@ record Fingerprints(String sha256, Map<String, String> bySite, Map<String, Strin
             for (Path file : files(site)) {
                 String hash = hashes.get(file);
                 if (hash == null) {
-                    hash = Sha256.of(file);
+                    // One that is not there is told with everything else that is wrong.
+                    hash = Files.isRegularFile(file) ? Sha256.of(file) : "";
                     hashes.put(file, hash);
                 }
                 said.append('\n').append(hash);

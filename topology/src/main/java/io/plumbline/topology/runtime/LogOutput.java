@@ -8,53 +8,29 @@ import ch.qos.logback.core.OutputStreamAppender;
 import io.plumbline.topology.config.LogFormat;
 import io.plumbline.topology.config.LogLevel;
 import io.plumbline.topology.config.LogSettings;
-import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.wire.Printable;
-import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.ScheduledFuture;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
 
 /**
  * The log of this process, as a configuration asks for it; {@code logback.xml} says what it is until then.
  *
- * <p>The level follows the file while the process runs. Whoever may write the configuration may do so, and nobody else:
+ * <p>The level follows the configuration while the process runs. Whoever may write the file may do so, and nobody else:
  * the HTTP server changes nothing.
  */
-public final class LogOutput implements AutoCloseable {
+public final class LogOutput {
 
     private static final org.slf4j.Logger LOG = LoggerFactory.getLogger(LogOutput.class);
 
     /** The appender's name in {@code logback.xml}; one of another file is its author's. */
     private static final String APPENDER = "STDERR";
 
-    private static final long LOOK_SECONDS = 5;
-
     private final LoggerContext context;
     private final Logger root;
 
     /** The loggers that have a level of their own, and the level they began with. */
     private final Map<Logger, Level> first = new HashMap<>();
-
-    private final ScheduledExecutorService looking = Executors.newSingleThreadScheduledExecutor(task -> {
-        Thread thread = new Thread(task, "log-level");
-        thread.setDaemon(true);
-        return thread;
-    });
-
-    private @Nullable FileTime seen;
-
-    /** Tells why the file could not be read when it was last looked at, which is said once. */
-    private @Nullable String unread;
 
     public LogOutput() {
         this((LoggerContext) LoggerFactory.getILoggerFactory());
@@ -80,40 +56,16 @@ public final class LogOutput implements AutoCloseable {
         show(settings.level());
     }
 
-    /** Sets the level anew, from here on, whenever the file names another. */
-    public void follow(Path file) {
-        ScheduledFuture<?> unused =
-                looking.scheduleWithFixedDelay(() -> look(file), LOOK_SECONDS, LOOK_SECONDS, TimeUnit.SECONDS);
-    }
-
-    void look(Path file) {
-        try {
-            FileTime changed = Files.exists(file) ? Files.getLastModifiedTime(file) : null;
-            if (Objects.equals(changed, seen)) {
-                return;
-            }
-            LogLevel level = MonitorConfig.log(file).level();
-            seen = changed;
-            unread = null;
-            Level before = root.getLevel();
-            show(level);
-            Level after = root.getLevel();
-            if (!after.equals(before)) {
-                // At whichever of the two shows more: a level of errors alone would not show that it is one.
-                root.setLevel(after.isGreaterOrEqual(before) ? before : after);
-                LOG.warn("the log has another level: setting={} value={}", "log.level", after);
-                root.setLevel(after);
-            }
-        } catch (IOException | RuntimeException e) {
-            String why = String.valueOf(e.getMessage());
-            if (why.equals(unread)) {
-                return;
-            }
-            unread = why;
-            LOG.warn(
-                    "the configuration changed and cannot be read, the log keeps its level: file={} reason={}",
-                    Printable.value(file),
-                    Printable.value(e.getMessage()));
+    /** Sets the level that a changed configuration names; its form stays. */
+    public void change(LogSettings settings) {
+        Level before = root.getLevel();
+        show(settings.level());
+        Level after = root.getLevel();
+        if (!after.equals(before)) {
+            // At whichever of the two shows more: a level of errors alone would not show that it is one.
+            root.setLevel(after.isGreaterOrEqual(before) ? before : after);
+            LOG.warn("the log has another level: setting={} value={}", "log.level", after);
+            root.setLevel(after);
         }
     }
 
@@ -126,10 +78,5 @@ public final class LogOutput implements AutoCloseable {
                 logger.setLevel(Level.toLevel(level.name()));
             }
         });
-    }
-
-    @Override
-    public void close() {
-        looking.shutdownNow();
     }
 }

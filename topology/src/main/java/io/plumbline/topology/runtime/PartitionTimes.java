@@ -78,9 +78,14 @@ final class PartitionTimes implements ReadAhead {
         });
     }
 
-    /** Returns the latest event time that was read of any partition; {@link #UNKNOWN}: none is known. */
+    /** Returns the latest event time that was read of any partition and can be true; {@link #UNKNOWN}: none is. */
     long newestMs() {
-        return places.values().stream().mapToLong(Place::timeMs).max().orElse(UNKNOWN);
+        long latestMs = wallMs.getAsLong() + clockAheadMs;
+        return places.values().stream()
+                .mapToLong(Place::timeMs)
+                .filter(timeMs -> timeMs <= latestMs)
+                .max()
+                .orElse(UNKNOWN);
     }
 
     /** Returns whether reading was held back within the last second, so that looks should be frequent. */

@@ -17,9 +17,9 @@ import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
+import io.plumbline.topology.config.LogSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.OtlpSettings;
-import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.console.Console;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSigner;
@@ -42,6 +42,7 @@ import io.plumbline.topology.progress.StreamsProbes;
 import io.plumbline.topology.reload.ConfigFollower;
 import io.plumbline.topology.reload.ConfigReload;
 import io.plumbline.topology.reload.ConfigVersion;
+import io.plumbline.topology.reload.FirstRead;
 import io.plumbline.topology.reload.HostName;
 import io.plumbline.topology.reload.ReloadListener;
 import io.plumbline.topology.windows.WindowWorkers;
@@ -66,6 +67,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 import org.apache.kafka.common.KafkaException;
@@ -284,7 +286,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         configured = new Configured(
                 inForce,
                 role.monitors(),
-                role.monitors() ? times::newestMs : System::currentTimeMillis,
+                role.monitors() ? times::newestMs : () -> PartitionTimes.UNKNOWN,
                 heard(
                         ReloadListener.class,
                         metrics,
@@ -547,14 +549,14 @@ public final class PlumblineRuntime implements AutoCloseable {
     /**
      * Takes over what changes of the configuration from here on.
      *
-     * @param file which it was read from
-     * @param read what it said then
+     * @param first what the file said before the sites were read
+     * @param log hears what it says of the log
      */
-    public void follow(Path file, ReadConfig read) throws InterruptedException {
+    public void follow(FirstRead first, Consumer<LogSettings> log) throws InterruptedException {
         Configured now = java.util.Objects.requireNonNull(configured, "started");
         ConfigReload reload =
-                own(ConfigReload.start(read, now.inForce(), now.monitors(), now.newestEventMs(), now.listener()));
-        own(ConfigFollower.start(file, reload));
+                own(ConfigReload.start(first, now.inForce(), now.monitors(), now.newestEventMs(), now.listener(), log));
+        own(ConfigFollower.start(first, reload));
     }
 
     /** Waits until an application stops by itself; returns why, or null when the time is up first. */

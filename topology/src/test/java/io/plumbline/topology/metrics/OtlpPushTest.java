@@ -160,6 +160,26 @@ class OtlpPushTest {
     }
 
     @Test
+    void eventsThatAReceiverWillNeverTakeDoNotHoldUpOthers() throws Exception {
+        WindowReport report = WindowReports.of(WindowReports.distinctNumbers());
+        try (OtlpReceiver receiver = OtlpReceiver.start()) {
+            receiver.answerWith(400);
+            OtlpSettings settings = new OtlpSettings(receiver.endpoint(), receiver.events(), OFTEN, Map.of());
+            List<OtlpPush> started = new ArrayList<>();
+            DriftListener events = metrics.events(settings, RESOURCE, started::add);
+            events.onReport(report, 1);
+            try (OtlpPush push = started.get(0)) {
+                BrokerClient.awaitThat(() -> failures() >= 2, () -> "no failures: " + push);
+                receiver.answerWith(200);
+                events.onReport(report, 1);
+                BrokerClient.awaitThat(() -> !receiver.logs().isEmpty(), () -> "no event: " + push);
+            }
+            assertEquals(1, receiver.logs().size());
+            assertEquals(2.0, failures(), "the push that failed, and its event");
+        }
+    }
+
+    @Test
     void ofEventsThatNoReceiverTakesTheOldestGoAndAreCounted() {
         OtlpEvents events = new OtlpEvents(RESOURCE, metrics::pushFailed);
         for (int window = 0; window < OtlpEvents.MOST + 3; window++) {

@@ -48,6 +48,16 @@ class InForceTest {
     }
 
     @Test
+    void anyNumberOfChangesAheadLeaveInServiceWhatIs() {
+        InForce<String> value = InForce.of("first");
+        for (int edge = 1; edge <= 5; edge++) {
+            value.takeOver(100L * edge, "change " + edge);
+        }
+        assertEquals("first", value.at(99));
+        assertEquals("change 3", value.at(399));
+    }
+
+    @Test
     void whatNoWindowNeedsIsForgottenAndWhatHoldsIsKept() {
         InForce<String> value = InForce.of("first");
         InForce<String> made = value.map(text -> text + "!");

@@ -38,9 +38,7 @@ class JsonLinesTest {
         JoranConfigurator configurator = new JoranConfigurator();
         configurator.setContext(context);
         configurator.doConfigure(JsonLines.class.getResource("/logback.xml"));
-        try (LogOutput log = new LogOutput(context)) {
-            log.begin(new LogSettings(LogFormat.JSON, null));
-        }
+        new LogOutput(context).begin(new LogSettings(LogFormat.JSON, null));
     }
 
     @AfterEach

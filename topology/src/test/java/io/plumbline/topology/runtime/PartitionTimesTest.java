@@ -75,6 +75,14 @@ class PartitionTimesTest {
         assertEquals(T0 + 100_000, times.bound(0, T0).limitMs());
     }
 
+    @Test
+    void theLatestTimeIsNoneThatNoClockHasYet() {
+        assertEquals(PartitionTimes.UNKNOWN, times.newestMs());
+        read(0, T0);
+        read(1, 253_402_300_799_999L);
+        assertEquals(T0, times.newestMs());
+    }
+
     private void unread(int partition, long timeMs) {
         times.saw(partition, timeMs, 1_000, 5);
     }
