@@ -233,9 +233,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     }
 
     private long begin(AdaptationMessage message) {
-        return message instanceof AdaptationMessage.Command
-                ? message.windowEndMs()
-                : message.windowEndMs() - windowMs;
+        return message instanceof AdaptationMessage.Command ? message.windowEndMs() : message.windowEndMs() - windowMs;
     }
 
     /** Keeps what is pooled by now, and tells how much that is. */

@@ -10,4 +10,6 @@ import org.jspecify.annotations.Nullable;
  * @param measurement null there too
  */
 public record MeasuredWindow(
-        ClosedWindow window, @Nullable SiteJudge judge, @Nullable Measurement measurement) {}
+        ClosedWindow window,
+        @Nullable SiteJudge judge,
+        @Nullable Measurement measurement) {}

@@ -162,11 +162,10 @@ public final class ConfigReload implements AutoCloseable {
     private void read(Path file) throws IOException, InterruptedException {
         ReadConfig next = ReadConfig.of(file);
         lastRead = next;
-        ConfigDifference difference =
-                ConfigDifference.of(running.read().effective(), next.effective());
+        ConfigDifference difference = ConfigDifference.of(running.read().effective(), next.effective());
         if (!difference.fixed().isEmpty()) {
-            throw new IllegalStateException("a running process cannot take this over, restart it: "
-                    + String.join("; ", difference.fixed()));
+            throw new IllegalStateException(
+                    "a running process cannot take this over, restart it: " + String.join("; ", difference.fixed()));
         }
         Fingerprints prints = Fingerprints.of(next);
         Loaded before = waiting == null ? running : waiting;
@@ -176,8 +175,8 @@ public final class ConfigReload implements AutoCloseable {
             List<String> changes =
                     difference.live().isEmpty() ? List.of("a file that it names has other content") : difference.live();
             boolean isRunning = prints.sha256().equals(running.prints().sha256());
-            Loaded loaded = new Loaded(
-                    next, prints, isRunning ? running.sites() : sites(next.config(), prints), changes);
+            Loaded loaded =
+                    new Loaded(next, prints, isRunning ? running.sites() : sites(next.config(), prints), changes);
             waiting = loaded;
             agree(loaded);
         }

@@ -27,8 +27,8 @@ public record ConfigVersion(
 
     public ConfigVersion {
         if (schema < 1 || fromMs < 0 || !sha256.matches("[0-9a-f]{64}") || publishedBy.isBlank()) {
-            throw new IllegalArgumentException("schema %d, hash \"%s\", from %d: not written by this program"
-                    .formatted(schema, sha256, fromMs));
+            throw new IllegalArgumentException(
+                    "schema %d, hash \"%s\", from %d: not written by this program".formatted(schema, sha256, fromMs));
         }
         changes = List.copyOf(changes);
     }

@@ -15,7 +15,9 @@ class ConfigVersionTest {
     @Test
     void aVersionIsReadAsItWasWrittenWithTheNumberOfItsRecord() {
         ConfigVersion version = new ConfigVersion(1, 0, "ab".repeat(32), 10, 11, "host", List.of("a: 1 -> 2"));
-        assertEquals(version.at(6), Json.read(Json.bytes(version), ConfigVersion.class).at(6));
+        assertEquals(
+                version.at(6),
+                Json.read(Json.bytes(version), ConfigVersion.class).at(6));
         assertEquals(7, version.at(6).version());
     }
 
