@@ -63,7 +63,7 @@ record Fingerprints(String sha256, Map<String, String> bySite, Map<String, Strin
             for (Path file : files(site)) {
                 String hash = hashes.get(file);
                 if (hash == null) {
-                    // One that is not there is told with everything else that is wrong.
+                    // The check names a missing file, with everything else that is wrong.
                     hash = Files.isRegularFile(file) ? Sha256.of(file) : "";
                     hashes.put(file, hash);
                 }
