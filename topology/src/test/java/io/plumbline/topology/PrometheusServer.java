@@ -37,9 +37,9 @@ public final class PrometheusServer implements AutoCloseable {
         return start(folder, alertmanager, List.of(), targets);
     }
 
-    /** Starts one that asks for protocol buffers, and for text where it gets none. */
+    /** Starts one that asks for protocol buffers, and keeps native buckets and exemplars. */
     public static PrometheusServer startWithProtobuf(Path folder, InetSocketAddress... targets) throws Exception {
-        return start(folder, null, List.of("--enable-feature=native-histograms"), targets);
+        return start(folder, null, List.of("--enable-feature=native-histograms,exemplar-storage"), targets);
     }
 
     private static PrometheusServer start(
@@ -90,6 +90,51 @@ public final class PrometheusServer implements AutoCloseable {
         return series(program.get("/api/v1/query_range", parameters));
     }
 
+    /** One native bucket, which holds the values in (above, upTo]. */
+    public record Bucket(double above, double upTo, double count) {}
+
+    /** Returns the native buckets of the one series that is selected. */
+    public List<Bucket> buckets(String selector) throws IOException, InterruptedException {
+        List<Bucket> buckets = new ArrayList<>();
+        program.get("/api/v1/query", Map.of("query", selector))
+                .at("/data/result/0/histogram/1/buckets")
+                .forEach(bucket -> buckets.add(new Bucket(
+                        bucket.get(1).asDouble(),
+                        bucket.get(2).asDouble(),
+                        bucket.get(3).asDouble())));
+        return buckets;
+    }
+
+    /** One exemplar: the labels of its series and its own. */
+    public record Exemplar(Map<String, String> series, Map<String, String> labels, double value) {}
+
+    /** Returns the exemplars of the last hour. */
+    public List<Exemplar> exemplars(String selector) throws IOException, InterruptedException {
+        Instant now = Instant.now();
+        List<Exemplar> exemplars = new ArrayList<>();
+        JsonNode answer = program.get(
+                "/api/v1/query_exemplars",
+                Map.of(
+                        "query", selector,
+                        "start", now.minusSeconds(3600).toString(),
+                        "end", now.plusSeconds(60).toString()));
+        for (JsonNode series : answer.get("data")) {
+            series.get("exemplars")
+                    .forEach(each -> exemplars.add(new Exemplar(
+                            labels(series.get("seriesLabels")),
+                            labels(each.get("labels")),
+                            each.get("value").asDouble())));
+        }
+        return exemplars;
+    }
+
+    private static Map<String, String> labels(JsonNode object) {
+        Map<String, String> labels = new TreeMap<>();
+        object.properties()
+                .forEach(label -> labels.put(label.getKey(), label.getValue().asText()));
+        return labels;
+    }
+
     /** The values of a label among the series that match. */
     public List<String> labelValues(String label, String selector) throws IOException, InterruptedException {
         List<String> values = new ArrayList<>();
@@ -105,14 +150,11 @@ public final class PrometheusServer implements AutoCloseable {
         }
         List<Series> all = new ArrayList<>();
         for (JsonNode one : answer.get("data").get("result")) {
-            Map<String, String> labels = new TreeMap<>();
-            one.get("metric")
-                    .properties()
-                    .forEach(
-                            label -> labels.put(label.getKey(), label.getValue().asText()));
             JsonNode values = one.path("values");
             JsonNode newest = one.has("value") ? one.get("value") : values.get(values.size() - 1);
-            all.add(new Series(labels, Double.parseDouble(newest.get(1).asText().replace("Inf", "Infinity"))));
+            all.add(new Series(
+                    labels(one.get("metric")),
+                    Double.parseDouble(newest.get(1).asText().replace("Inf", "Infinity"))));
         }
         return all;
     }

@@ -1,5 +1,7 @@
 package io.plumbline.topology.ingest;
 
+import org.jspecify.annotations.Nullable;
+
 /** Watches the first stage. Called on stream threads; implementations must be thread-safe and must not block. */
 public interface IngestListener {
 
@@ -9,8 +11,12 @@ public interface IngestListener {
     /** The record of {@code site} that was accepted brought a moment instead of rows. */
     default void onMoment(String site) {}
 
-    /** {@code nanoseconds} were spent reading and checking a record, taken or refused. */
-    default void onRead(long nanoseconds) {}
+    /**
+     * {@code nanoseconds} were spent reading and checking a record, taken or refused.
+     *
+     * @param traceparent the header of that name of a record that was taken, as it came; null without one
+     */
+    default void onRead(long nanoseconds, byte @Nullable [] traceparent) {}
 
     /** Hears that a record was refused; {@code reason} is one of a fixed set. */
     default void onDeadLetter(DeadLetter.Reason reason) {}

@@ -6,6 +6,7 @@ import io.plumbline.topology.kafka.TaskProcessor;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.apache.kafka.common.header.Header;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
 import org.apache.kafka.streams.processor.api.ProcessorSupplier;
 import org.apache.kafka.streams.processor.api.Record;
@@ -86,7 +87,8 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
                     throw new Refused(excess);
                 }
             }
-            listener.onRead(System.nanoTime() - begin);
+            Header trace = record.headers().lastHeader("traceparent");
+            listener.onRead(System.nanoTime() - begin, trace == null ? null : trace.value());
             for (Ingested ingested : read) {
                 listener.onAccepted(ingested.site(), ingested.rows());
                 if (ingested instanceof Ingested.Moment) {
@@ -95,7 +97,7 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
                 context.forward(new Record<>(ingested.site(), ingested, record.timestamp()), accepted);
             }
         } catch (Refused refusal) {
-            listener.onRead(System.nanoTime() - begin);
+            listener.onRead(System.nanoTime() - begin, null);
             refused.take(
                     context,
                     record,

@@ -125,7 +125,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
                 "plumbline.metrics.failures", "Observations lost because recording them failed; the stream went on");
         failedPushes = counters.counter("plumbline.otlp.failures", "Pushes of metrics by OTLP that no receiver took");
         SiteCounters sites = new SiteCounters(counters, settings.maximumSites());
-        StageTimers times = new StageTimers(meters);
+        StageTimers times = new StageTimers(prometheus, meters, System::nanoTime);
         pipeline = new PipelineMeters(counters, sites, times, wallClock, settings.staleness());
         adaptations = new AdaptationMeters(counters, sites, times);
         decoders = new DecoderMeters(sites);

@@ -5,16 +5,19 @@ import io.prometheus.metrics.model.snapshots.CounterSnapshot;
 import io.prometheus.metrics.model.snapshots.CounterSnapshot.CounterDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.DataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.DistributionDataPointSnapshot;
+import io.prometheus.metrics.model.snapshots.Exemplar;
 import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot;
 import io.prometheus.metrics.model.snapshots.HistogramSnapshot.HistogramDataPointSnapshot;
 import io.prometheus.metrics.model.snapshots.InfoSnapshot;
+import io.prometheus.metrics.model.snapshots.Label;
 import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import io.prometheus.metrics.model.snapshots.Quantile;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot;
 import io.prometheus.metrics.model.snapshots.SummarySnapshot.SummaryDataPointSnapshot;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -25,7 +28,9 @@ import java.util.stream.IntStream;
  *
  * <p>Names are those of {@code /metrics}, {@code _total} and units included, and units are left empty: a receiver that
  * makes Prometheus' names from others then has nothing to add. Counters, histograms and summaries are cumulative since
- * the process started. Exemplars are left out.
+ * the process started. An exemplar has trace and span in fields of their own and its other labels as attributes.
+ *
+ * <p>A metric has one type there, so histograms are sent with their classic buckets alone.
  */
 final class OtlpRequest {
 
@@ -86,7 +91,9 @@ final class OtlpRequest {
     }
 
     private ProtobufMessage number(DataPointSnapshot point) {
-        return point(point, 7).put(4, value(point));
+        ProtobufMessage written = point(point, 7).put(4, value(point));
+        Exemplar exemplar = point instanceof CounterDataPointSnapshot counter ? counter.getExemplar() : null;
+        return exemplar == null ? written : written.put(5, exemplar(exemplar));
     }
 
     private static double value(DataPointSnapshot point) {
@@ -100,9 +107,25 @@ final class OtlpRequest {
         HistogramDataPointSnapshot histogram = (HistogramDataPointSnapshot) point;
         ClassicHistogramBuckets buckets = histogram.getClassicBuckets();
         // The last bucket has no upper bound, which goes without saying there.
-        return distribution(histogram, 9)
+        ProtobufMessage written = distribution(histogram, 9)
                 .putAll(6, IntStream.range(0, buckets.size()).mapToLong(buckets::getCount))
                 .put(7, IntStream.range(0, buckets.size() - 1).mapToDouble(buckets::getUpperBound));
+        histogram.getExemplars().forEach(each -> written.put(8, exemplar(each)));
+        return written;
+    }
+
+    private static ProtobufMessage exemplar(Exemplar exemplar) {
+        ProtobufMessage written = new ProtobufMessage()
+                .fixed(2, TimeUnit.MILLISECONDS.toNanos(exemplar.getTimestampMillis()))
+                .put(3, exemplar.getValue());
+        for (Label label : exemplar.getLabels()) {
+            switch (label.getName()) {
+                case Exemplar.SPAN_ID -> written.put(4, HexFormat.of().parseHex(label.getValue()));
+                case Exemplar.TRACE_ID -> written.put(5, HexFormat.of().parseHex(label.getValue()));
+                default -> written.put(7, attribute(label.getName(), label.getValue()));
+            }
+        }
+        return written;
     }
 
     private ProtobufMessage summary(DataPointSnapshot point) {

@@ -19,6 +19,7 @@ import java.time.Clock;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Meters of the monitor's stages. Thread-safe and never blocks; {@link Metrics#guarded} contains its failures. */
 public final class PipelineMeters implements IngestListener, WindowListener, DriftListener {
@@ -80,8 +81,8 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
     }
 
     @Override
-    public void onRead(long nanoseconds) {
-        times.took(Stage.INGEST, nanoseconds);
+    public void onRead(long nanoseconds, byte @Nullable [] traceparent) {
+        times.read(nanoseconds, traceparent);
     }
 
     @Override

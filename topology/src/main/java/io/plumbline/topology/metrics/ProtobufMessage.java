@@ -59,7 +59,7 @@ final class ProtobufMessage {
         return bytes.toByteArray();
     }
 
-    private ProtobufMessage put(int field, byte[] value) {
+    ProtobufMessage put(int field, byte[] value) {
         tag(field, LENGTH).varint(value.length);
         bytes.writeBytes(value);
         return this;

@@ -7,6 +7,7 @@ import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.panes.StateSize;
 import io.plumbline.topology.windows.WindowListener;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Guards and joins the listeners of the two stages that every record passes. It does what {@link Listeners} does, in
@@ -46,9 +47,9 @@ final class RecordListeners {
         }
 
         @Override
-        public void onRead(long nanoseconds) {
-            guarded(failed, () -> first.onRead(nanoseconds));
-            next.onRead(nanoseconds);
+        public void onRead(long nanoseconds, byte @Nullable [] traceparent) {
+            guarded(failed, () -> first.onRead(nanoseconds, traceparent));
+            next.onRead(nanoseconds, traceparent);
         }
 
         @Override

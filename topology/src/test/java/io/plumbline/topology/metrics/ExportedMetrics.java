@@ -22,6 +22,7 @@ import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.report.WindowReports;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -46,6 +47,9 @@ final class ExportedMetrics {
     private static final Pattern ROW = Pattern.compile("^\\| `([a-z0-9_]+)` \\| ([^|]*) \\| ([^|]*) \\|(.*)\\|$");
     private static final Pattern METRIC =
             Pattern.compile("(?<![\\w:])(?:plumbline|kafka|jvm|process|system)_[a-z0-9_]+");
+
+    static final String TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+    static final String SPAN = "00f067aa0ba902b7";
 
     private ExportedMetrics() {}
 
@@ -128,6 +132,11 @@ final class ExportedMetrics {
         return snapshot.build();
     }
 
+    /** Returns the header of a record of a trace that is kept. */
+    static byte[] traceparent() {
+        return "00-%s-%s-01".formatted(TRACE, SPAN).getBytes(StandardCharsets.US_ASCII);
+    }
+
     /** Lets everything happen once, for two sites. */
     static void exercise(Metrics metrics) {
         metrics.expect(List.of("blocks.7", "blocks.11"));
@@ -139,6 +148,7 @@ final class ExportedMetrics {
                         MonitorConfig.parse(MonitorConfig.defaultFile(), "default", Path.of("/conf")), "00ff", null);
         List<String> sites = List.of("blocks.7", "blocks.11");
         pipeline.onReport(WindowReports.of(WindowReports.distinctNumbers()), 36_000_000);
+        pipeline.onRead(1_500_000, traceparent());
         for (String site : sites) {
             pipeline.onAccepted(site, 128);
             pipeline.onLate(site, 3, LateReason.AFTER_GRACE);

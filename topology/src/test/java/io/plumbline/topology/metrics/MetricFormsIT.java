@@ -24,6 +24,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.MetricsData;
 import org.apache.kafka.streams.KafkaStreams;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -39,6 +40,9 @@ class MetricFormsIT {
 
     /** The labels that a scrape adds. */
     private static final Set<String> OF_SCRAPE = Set.of("instance", "job", "cluster", "namespace");
+
+    private static final List<String> NATIVE = List.of("plumbline_stage_seconds", "plumbline_ingestion_stall_seconds");
+    private static final SeriesName INGEST = new SeriesName("plumbline_stage_seconds", Map.of("stage", "ingest"));
 
     @TempDir
     private static Path folder;
@@ -70,13 +74,47 @@ class MetricFormsIT {
     }
 
     @Test
-    void everyFormHasTheNamesLabelsAndValuesOfTheText() throws Exception {
+    void everyFormHasTheNamesLabelsValuesAndExemplarsOfTheText() throws Exception {
         Map<SeriesName, Double> text = text("");
         assertTrue(ours(text).size() > 300, "series: " + ours(text).size());
         assertTrue(names(text).contains("plumbline_stage_seconds_bucket"), names(text)::toString);
         assertSame(text, text(OPEN_METRICS));
-        assertSame(text, pushed());
-        assertSame(text, scraped());
+        MetricsData pushed = pushed();
+        assertSame(text, OtlpReceiver.series(pushed));
+        Map<SeriesName, String> exemplars =
+                SeriesName.exemplars(get(OPEN_METRICS).body());
+        assertEquals(
+                "{span_id=%s, trace_id=%s} 0.0015".formatted(ExportedMetrics.SPAN, ExportedMetrics.TRACE),
+                exemplars.get(INGEST));
+        assertEquals(2, exemplars.size(), exemplars::toString);
+        assertEquals(exemplars, OtlpReceiver.exemplars(pushed));
+        assertScraped(text, exemplars);
+    }
+
+    /** Prometheus keeps the native buckets of a family that has them, and not the classic ones. */
+    private static void assertScraped(Map<SeriesName, Double> text, Map<SeriesName, String> exemplars)
+            throws Exception {
+        HttpResponse<String> answer = get(PROTOBUF);
+        assertTrue(
+                answer.headers().firstValue("Content-Type").orElse("").startsWith("application/vnd.google.protobuf"));
+        Map<SeriesName, Double> withoutBuckets = new TreeMap<>(text);
+        withoutBuckets.keySet().removeIf(name -> NATIVE.stream()
+                .anyMatch(family -> name.metric().equals(family + "_bucket")));
+        assertTrue(withoutBuckets.size() < text.size());
+        try (PrometheusServer prometheus = PrometheusServer.startWithProtobuf(folder, server.address())) {
+            BrokerClient.awaitThat(() -> !series(prometheus).isEmpty(), () -> "nothing was scraped");
+            assertSame(withoutBuckets, series(prometheus));
+            List<PrometheusServer.Bucket> buckets = prometheus.buckets("plumbline_stage_seconds{stage=\"ingest\"}");
+            assertEquals(1, buckets.size(), buckets::toString);
+            PrometheusServer.Bucket one = buckets.get(0);
+            assertTrue(one.above() < 0.0015 && 0.0015 <= one.upTo() && one.upTo() / one.above() < 1.1, one::toString);
+            assertEquals(1.0, one.count());
+            Map<SeriesName, String> kept = new TreeMap<>();
+            for (PrometheusServer.Exemplar each : prometheus.exemplars("{job=\"plumbline\"}")) {
+                kept.put(name(each.series()), each.labels() + " " + each.value());
+            }
+            assertEquals(exemplars, kept);
+        }
     }
 
     /** Values of the process itself, such as its memory, are others at each reading. */
@@ -119,43 +157,47 @@ class MetricFormsIT {
         return client.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
 
-    private static Map<SeriesName, Double> pushed() throws Exception {
+    private static MetricsData pushed() throws Exception {
         try (OtlpReceiver receiver = OtlpReceiver.start();
                 OtlpPush push = OtlpPush.start(
                         new OtlpSettings(receiver.endpoint(), null, Duration.ofMillis(100), Map.of()),
                         OtlpPush.resource("a", "b"),
                         metrics)) {
             BrokerClient.awaitThat(() -> !receiver.pushes().isEmpty(), () -> "no push: " + push);
-            return OtlpReceiver.series(receiver.pushes().get(0).data());
-        }
-    }
-
-    private static Map<SeriesName, Double> scraped() throws Exception {
-        HttpResponse<String> answer = get(PROTOBUF);
-        assertTrue(
-                answer.headers().firstValue("Content-Type").orElse("").startsWith("application/vnd.google.protobuf"));
-        try (PrometheusServer prometheus = PrometheusServer.startWithProtobuf(folder, server.address())) {
-            BrokerClient.awaitThat(() -> !series(prometheus).isEmpty(), () -> "nothing was scraped");
-            return series(prometheus);
+            return receiver.pushes().get(0).data();
         }
     }
 
     private static Map<SeriesName, Double> series(PrometheusServer prometheus) {
         Map<SeriesName, Double> series = new TreeMap<>();
         try {
-            String all = "{job=\"plumbline\",__name__=~\"(plumbline|kafka|jvm|process|system)_.+\"}";
+            String all = "{job=\"plumbline\",__name__=~\"(plumbline|kafka|jvm|process|system)_.+\",__name__!~\"%s\"}"
+                    .formatted(String.join("|", NATIVE));
             for (PrometheusServer.Series one : prometheus.query(all)) {
-                Map<String, String> labels = new TreeMap<>(one.labels());
-                labels.keySet().removeAll(OF_SCRAPE);
-                SeriesName name = new SeriesName(String.valueOf(labels.remove("__name__")), Map.of());
-                for (Map.Entry<String, String> label : labels.entrySet()) {
-                    name = name.with(label.getKey(), label.getValue());
+                series.put(name(one.labels()), one.value());
+            }
+            for (String family : NATIVE) {
+                for (String part : List.of("count", "sum")) {
+                    for (PrometheusServer.Series one : prometheus.query("histogram_%s(%s)".formatted(part, family))) {
+                        Map<String, String> labels = new TreeMap<>(one.labels());
+                        labels.put("__name__", family + "_" + part);
+                        series.put(name(labels), one.value());
+                    }
                 }
-                series.put(name, one.value());
             }
             return series;
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }
+    }
+
+    private static SeriesName name(Map<String, String> scraped) {
+        Map<String, String> labels = new TreeMap<>(scraped);
+        labels.keySet().removeAll(OF_SCRAPE);
+        SeriesName name = new SeriesName(String.valueOf(labels.remove("__name__")), Map.of());
+        for (Map.Entry<String, String> label : labels.entrySet()) {
+            name = name.with(label.getKey(), label.getValue());
+        }
+        return name;
     }
 }

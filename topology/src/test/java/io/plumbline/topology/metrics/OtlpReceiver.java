@@ -9,6 +9,7 @@ import java.net.InetSocketAddress;
 import java.net.URI;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -16,6 +17,7 @@ import java.util.zip.GZIPInputStream;
 import org.apache.kafka.shaded.io.opentelemetry.proto.common.v1.KeyValue;
 import org.apache.kafka.shaded.io.opentelemetry.proto.logs.v1.LogRecord;
 import org.apache.kafka.shaded.io.opentelemetry.proto.logs.v1.LogsData;
+import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.Exemplar;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.HistogramDataPoint;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.Metric;
 import org.apache.kafka.shaded.io.opentelemetry.proto.metrics.v1.MetricsData;
@@ -99,6 +101,30 @@ final class OtlpReceiver implements AutoCloseable {
         Map<SeriesName, Double> series = new TreeMap<>();
         data.getResourceMetrics(0).getScopeMetrics(0).getMetricsList().forEach(metric -> putAll(metric, series));
         return series;
+    }
+
+    /** Returns the exemplars of a push as {@link SeriesName#exemplars} does. */
+    static Map<SeriesName, String> exemplars(MetricsData data) {
+        Map<SeriesName, String> exemplars = new TreeMap<>();
+        data.getResourceMetrics(0).getScopeMetrics(0).getMetricsList().forEach(metric -> {
+            metric.getSum().getDataPointsList().forEach(point -> point.getExemplarsList()
+                    .forEach(each -> exemplars.put(name(metric, "", point.getAttributesList()), said(each))));
+            metric.getHistogram().getDataPointsList().forEach(point -> point.getExemplarsList()
+                    .forEach(each -> exemplars.put(name(metric, "", point.getAttributesList()), said(each))));
+        });
+        return exemplars;
+    }
+
+    private static String said(Exemplar exemplar) {
+        Map<String, String> labels = new TreeMap<>();
+        exemplar.getFilteredAttributesList()
+                .forEach(each -> labels.put(each.getKey(), each.getValue().getStringValue()));
+        if (!exemplar.getTraceId().isEmpty()) {
+            labels.put(
+                    "trace_id", HexFormat.of().formatHex(exemplar.getTraceId().toByteArray()));
+            labels.put("span_id", HexFormat.of().formatHex(exemplar.getSpanId().toByteArray()));
+        }
+        return labels + " " + exemplar.getAsDouble();
     }
 
     private static void putAll(Metric metric, Map<SeriesName, Double> series) {

@@ -86,7 +86,7 @@ class PipelineMetersTest {
                     "blocks.7",
                     new RowAccount(
                             100, 70, 15, Map.of("after_grace", 5L, "after_idle", 6L), Map.of("token_id", 3L), 1));
-            pipeline.onRead(1_000_000);
+            pipeline.onRead(1_000_000, null);
             pipeline.onAccumulated("blocks.7", 128, 2_000_000);
             pipeline.onComposed(3_000_000);
             pipeline.onStored(4_000_000);
