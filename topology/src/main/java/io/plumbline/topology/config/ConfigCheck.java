@@ -322,6 +322,7 @@ public final class ConfigCheck {
                 .forEach((name, settings) -> sites.add(site(
                         settings,
                         files,
+                        config.signing(),
                         config.adaptationOf(settings),
                         config.limits().width())));
         return ModelCheck.judgedAsOne(withSizesOfTargets(sites, config));
@@ -355,9 +356,13 @@ public final class ConfigCheck {
     }
 
     private static Site site(
-            SiteSettings settings, SiteFiles files, @Nullable AdaptationSettings adaptation, int largestWidth) {
+            SiteSettings settings,
+            SiteFiles files,
+            Signing signing,
+            @Nullable AdaptationSettings adaptation,
+            int largestWidth) {
         List<String> problems = new ArrayList<>();
-        Baseline baseline = baseline(settings, files, problems);
+        Baseline baseline = baseline(settings, files, signing, problems);
         Explainer explainer = explainer(settings, files, baseline, problems);
         if (explainer != null) {
             int width = Math.max(explainer.inputWidth(), explainer.targetWidth());
@@ -453,13 +458,18 @@ public final class ConfigCheck {
         }
     }
 
-    private static @Nullable Baseline baseline(SiteSettings settings, SiteFiles files, List<String> problems) {
+    private static @Nullable Baseline baseline(
+            SiteSettings settings, SiteFiles files, Signing signing, List<String> problems) {
         SiteSettings.Explained explained = settings.explained();
         if (!Files.isRegularFile(explained.baseline())) {
             problems.add("baseline: no file %s; `plumbline baseline` writes one".formatted(explained.baseline()));
             return null;
         }
         try {
+            String refusal = signing.refusal(explained.baseline());
+            if (refusal != null) {
+                problems.add("baseline: %s %s".formatted(explained.baseline(), refusal));
+            }
             return files.baseline(settings);
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("baseline: %s: %s".formatted(explained.baseline(), broken.getMessage()));

@@ -239,8 +239,12 @@ final class ConfigReader {
                 approvers.put(name, path(names, name, file));
             }
         }
+        boolean baselines = node.parsed("baselines", false, ConfigReader::onOrOff);
+        if (baselines && approvers.isEmpty()) {
+            node.problem("baselines", "is on: expected approvers beside it, whose signatures are asked for");
+        }
         node.refuseUnknownKeys();
-        return new Signing(key == null ? null : path(node, "key", key), trusted, approvers);
+        return new Signing(key == null ? null : path(node, "key", key), trusted, approvers, baselines);
     }
 
     private static LogSettings log(ConfigNode node) {

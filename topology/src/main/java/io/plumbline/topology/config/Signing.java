@@ -1,7 +1,9 @@
 package io.plumbline.topology.config;
 
+import io.plumbline.topology.emission.ApprovedBaseline;
 import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.emission.TrustedKeys;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param key file of the private key that the adapter signs by; null: it signs nothing
  * @param trusted files of the public keys whose decoders this process takes from the topic; empty: all decoders
  * @param approvers files of the public keys of who may decide about decoders, by their names; empty: everybody may
+ * @param baselines whether a baseline that none of them signed is refused
  */
-public record Signing(@Nullable Path key, List<Path> trusted, Map<String, Path> approvers) {
+public record Signing(
+        @Nullable Path key, List<Path> trusted, Map<String, Path> approvers, boolean baselines) {
 
     public Signing {
         trusted = List.copyOf(trusted);
@@ -33,6 +37,15 @@ public record Signing(@Nullable Path key, List<Path> trusted, Map<String, Path> 
         approvers.forEach((name, file) ->
                 keys.put(name, named("signing.approvers." + name, () -> TrustedKeys.read(List.of(file)))));
         return keys;
+    }
+
+    /**
+     * Returns why nobody who may has approved a baseline; null: somebody has, or nobody need.
+     *
+     * @throws IllegalArgumentException when a file is no key, or no baseline
+     */
+    public @Nullable String refusal(Path baseline) throws IOException {
+        return baselines ? ApprovedBaseline.refusal(baseline, approverKeys()) : null;
     }
 
     /**

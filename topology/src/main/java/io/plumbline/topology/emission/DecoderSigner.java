@@ -80,6 +80,11 @@ public final class DecoderSigner {
         return signed(RecordSignature.evidence(id, summary));
     }
 
+    /** Returns the signature of a baseline of this checksum. */
+    byte[] signBaseline(String checksum) {
+        return signed(RecordSignature.baseline(id, checksum));
+    }
+
     private byte[] signed(byte[] message) {
         try {
             Signature ed25519 = RecordSignature.newEd25519();

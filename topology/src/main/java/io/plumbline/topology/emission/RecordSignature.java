@@ -34,6 +34,7 @@ public final class RecordSignature {
     private static final String ALGORITHM = "Ed25519";
     private static final byte[] DECODERS = "plumbline-decoders-1\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] COMMANDS = "plumbline-commands-1\n".getBytes(StandardCharsets.US_ASCII);
+    private static final byte[] BASELINES = "plumbline-baselines-1\n".getBytes(StandardCharsets.US_ASCII);
     private static final byte[] EVIDENCE = "plumbline-evidence-1\n".getBytes(StandardCharsets.US_ASCII);
     private static final int BYTES = TrustedKeys.ID_BYTES + 64;
 
@@ -73,10 +74,23 @@ public final class RecordSignature {
         return new RecordSignature(EVIDENCE, new byte[0], summary, signed);
     }
 
+    /**
+     * Returns the signature of a baseline, which begins with a line of its own too.
+     *
+     * @param checksum of the baseline's content, in hexadecimal
+     */
+    static RecordSignature ofBaseline(String checksum, byte[] signed) {
+        return new RecordSignature(BASELINES, new byte[0], checksum.getBytes(StandardCharsets.US_ASCII), signed);
+    }
+
     /** Returns the signature that a record of the decoders topic carries, or the lack of one. */
     public static RecordSignature of(ConsumerRecord<byte[], byte[]> record) {
         Header header = record.headers().lastHeader(HEADER);
         return new RecordSignature(record.key(), record.value(), header == null ? null : header.value());
+    }
+
+    static byte[] baseline(byte[] id, String checksum) {
+        return message(BASELINES, id, new byte[0], checksum.getBytes(StandardCharsets.US_ASCII));
     }
 
     static byte[] evidence(byte[] id, byte[] summary) {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.operate;
 
 import io.plumbline.topology.cli.AdaptCommand;
+import io.plumbline.topology.cli.ApproveBaselineCommand;
 import io.plumbline.topology.cli.AssessCommand;
 import io.plumbline.topology.cli.CommandProvider;
 import io.plumbline.topology.cli.CompareCommand;
@@ -48,6 +49,7 @@ import picocli.CommandLine.ScopeType;
         },
         subcommands = {
             BaselineCommand.class,
+            ApproveBaselineCommand.class,
             AssessCommand.class,
             AdaptCommand.class,
             CompareCommand.class,
