@@ -19,8 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param approvers files of the public keys of who may decide about decoders, by their names; empty: everybody may
  * @param baselines whether a baseline that none of them signed is refused
  */
-public record Signing(
-        @Nullable Path key, List<Path> trusted, Map<String, Path> approvers, boolean baselines) {
+public record Signing(@Nullable Path key, List<Path> trusted, Map<String, Path> approvers, boolean baselines) {
 
     public Signing {
         trusted = List.copyOf(trusted);

@@ -43,18 +43,23 @@ class ApproveBaselineCommandTest {
 
     @Test
     void aBaselineIsTakenWithTheSignatureOfAnApproverAlone() throws Exception {
-        assertTrue(problems().get(0).contains("is approved by nobody"), problems().toString());
+        assertTrue(
+                problems().get(0).contains("is approved by nobody"), problems().toString());
 
         SigningKeys eve = SigningKeys.create(folder, "eve");
         assertEquals(0, approve(eve).exitCode());
-        assertTrue(problems().get(0).contains("expected a signature of ada"), problems().toString());
+        assertTrue(
+                problems().get(0).contains("expected a signature of ada"),
+                problems().toString());
 
         Shell approved = approve(ada);
         assertEquals("wrote %s.approval\n".formatted(baseline), approved.out());
         assertEquals(List.of(), problems());
 
         Files.writeString(folder.resolve("baseline.safetensors.approval"), "none");
-        assertTrue(problems().get(0).contains("expected a signature of ada"), problems().toString());
+        assertTrue(
+                problems().get(0).contains("expected a signature of ada"),
+                problems().toString());
     }
 
     @Test
@@ -66,7 +71,9 @@ class ApproveBaselineCommandTest {
         Files.delete(baseline);
         Files.copy(other.resolve("candidate.safetensors"), baseline);
         assertTrue(Files.exists(approval));
-        assertTrue(problems().get(0).contains("expected a signature of ada"), problems().toString());
+        assertTrue(
+                problems().get(0).contains("expected a signature of ada"),
+                problems().toString());
     }
 
     @Test
@@ -74,7 +81,10 @@ class ApproveBaselineCommandTest {
         Path none = Files.writeString(folder.resolve("none.safetensors"), "none");
         Shell refused = Shell.run("approve-baseline", "--key", ada.key(), none);
         assertEquals(2, refused.exitCode(), refused.out());
-        assertEquals(2, Shell.run("approve-baseline", "--key", ada.publicKey(), baseline).exitCode());
+        assertEquals(
+                2,
+                Shell.run("approve-baseline", "--key", ada.publicKey(), baseline)
+                        .exitCode());
     }
 
     private Shell approve(SigningKeys keys) {
