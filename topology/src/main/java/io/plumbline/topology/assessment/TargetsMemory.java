@@ -46,6 +46,11 @@ record TargetsMemory(Map<Long, Window> windows) {
         return stored == null ? new TargetsMemory(Map.of()) : Json.read(stored, TargetsMemory.class);
     }
 
+    /** Returns whether these bytes are JSON, and so no {@link SiteMemory}. No request is named in it. */
+    static boolean isOne(byte[] stored) {
+        return stored.length > 0 && stored[0] == '{';
+    }
+
     byte[] encode() {
         return Json.bytes(this);
     }

@@ -112,6 +112,9 @@ public final class WindowAssessor implements Task<String, MeasuredWindow> {
      * @param name cut by {@link io.plumbline.records.RequestName#shortened}
      */
     public static byte[] without(byte[] value, long request, String name) {
+        if (TargetsMemory.isOne(value)) {
+            return value;
+        }
         byte[] kept = SiteMemory.decode(value).without(request, name).encode();
         return kept.length == value.length ? value : kept;
     }

@@ -3,6 +3,7 @@ package io.plumbline.topology.assessment;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertInstanceOf;
+import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
 import io.plumbline.groups.RecentGroups;
@@ -52,6 +53,18 @@ class AssessmentCodecsTest {
         assertEquals(3, requests.index());
         assertArrayEquals(new byte[] {4, 5}, requests.part());
         assertThrows(IllegalArgumentException.class, () -> AdaptationMessage.decode(Arrays.copyOf(part.encode(), 13)));
+    }
+
+    @Test
+    void whatIsRememberedOfSeveralTargetsHoldsNoRequest() {
+        byte[] targets = new TargetsMemory(Map.of(
+                        20L,
+                        new TargetsMemory.Window(
+                                List.of(), List.of(new AdaptationMessage.BlockRows(1, 5, 8, 1)), true)))
+                .encode();
+        assertSame(targets, WindowAssessor.without(targets, 7, "request"));
+        byte[] foreign = {9, 9};
+        assertThrows(IllegalStateException.class, () -> WindowAssessor.without(foreign, 7, "request"));
     }
 
     @Test
