@@ -12,7 +12,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -22,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Recognises one request in the bytes of records: by its name as producers send it, as reports cut and print it, and by
  * the hashes that samples and state hold, in either order of bytes. A hash of 64 bits is found by chance in one of
- * {@code 2^61} bytes. A name of fewer than {@value #LEAST_BYTES} bytes is looked for in headers and in the texts of
- * reports alone. Immutable.
+ * {@code 2^61} bytes. A name inside a longer word is another name. One of fewer than {@value #LEAST_BYTES} bytes is looked
+ * for in the header {@code request} and in the texts of reports alone. Immutable.
  */
 public final class RequestTrace {
 
@@ -35,7 +34,8 @@ public final class RequestTrace {
 
     private final String request;
     private final List<Long> hashes = new ArrayList<>();
-    private final List<byte[]> anywhere = new ArrayList<>();
+    private final List<byte[]> names = new ArrayList<>();
+    private final List<byte[]> hashed = new ArrayList<>();
     private final List<Pattern> texts = new ArrayList<>();
 
     /**
@@ -48,18 +48,17 @@ public final class RequestTrace {
         if (RECORD.matcher(request).matches()) {
             hashes.add(Long.parseUnsignedLong(request, 16));
         }
-        Set<String> names = new TreeSet<>(List.of(request, name(), Printable.of(name())));
-        for (String name : names) {
+        for (String name : new TreeSet<>(List.of(request, name(), Printable.of(name())))) {
             byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
             if (utf8.length >= LEAST_BYTES) {
-                anywhere.add(utf8);
+                names.add(utf8);
             }
             texts.add(Pattern.compile("(?<![\\w.-])%s(?![\\w-])".formatted(Pattern.quote(name))));
         }
         for (long hash : hashes) {
             for (long one : new long[] {hash, SplitMix.mix(hash)}) {
-                anywhere.add(ByteBuffer.allocate(Long.BYTES).putLong(one).array());
-                anywhere.add(ByteBuffer.allocate(Long.BYTES)
+                hashed.add(ByteBuffer.allocate(Long.BYTES).putLong(one).array());
+                hashed.add(ByteBuffer.allocate(Long.BYTES)
                         .order(ByteOrder.LITTLE_ENDIAN)
                         .putLong(one)
                         .array());
@@ -79,27 +78,31 @@ public final class RequestTrace {
 
     /** Returns whether key, value or headers of a record hold the request. */
     public boolean isIn(ConsumerRecord<byte[], byte[]> record) {
-        byte[] named = null;
+        boolean named = false;
         for (Header header : record.headers()) {
-            if (isIn(header.value())) {
+            byte[] text = header.value();
+            boolean isName = header.key().equals("request") && text != null;
+            if (isName ? new String(text, StandardCharsets.UTF_8).equals(request) : isIn(text)) {
                 return true;
             }
-            named = header.key().equals("request") ? header.value() : named;
+            named |= isName;
         }
         byte[] value = record.value();
-        if (named != null && new String(named, StandardCharsets.UTF_8).equals(request)) {
-            return true;
-        }
         return isIn(record.key())
                 || isIn(value)
-                || (named == null
+                || (!named
                         && value != null
                         && hashes.contains(RowSample.recordHash(value, record.timestamp(), null)));
     }
 
     /** Returns whether these bytes hold a hash of the request, or its name where that is long enough. */
     public boolean isIn(byte @Nullable [] bytes) {
-        return bytes != null && anywhere.stream().anyMatch(pattern -> indexOf(bytes, pattern) >= 0);
+        return isHashedIn(bytes) || (bytes != null && names.stream().anyMatch(name -> isWordIn(bytes, name)));
+    }
+
+    /** Returns whether these bytes hold a hash of the request; state holds no name without one. */
+    public boolean isHashedIn(byte @Nullable [] bytes) {
+        return bytes != null && hashed.stream().anyMatch(hash -> indexOf(bytes, hash, 0) >= 0);
     }
 
     /** Returns whether a text of this JSON names the request, alone or in a sentence. */
@@ -127,10 +130,24 @@ public final class RequestTrace {
         return false;
     }
 
-    private static int indexOf(byte[] bytes, byte[] pattern) {
+    private static boolean isWordIn(byte[] bytes, byte[] name) {
+        for (int at = indexOf(bytes, name, 0); at >= 0; at = indexOf(bytes, name, at + 1)) {
+            int end = at + name.length;
+            if ((at == 0 || !isOfNames(bytes[at - 1])) && (end == bytes.length || !isOfNames(bytes[end]))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private static boolean isOfNames(byte one) {
+        return one == '-' || one == '.' || one == '_' || (one > 0 && Character.isLetterOrDigit(one));
+    }
+
+    private static int indexOf(byte[] bytes, byte[] pattern, int from) {
         byte first = pattern[0];
         search:
-        for (int at = 0; at <= bytes.length - pattern.length; at++) {
+        for (int at = from; at <= bytes.length - pattern.length; at++) {
             if (bytes[at] != first) {
                 continue;
             }

@@ -161,11 +161,12 @@ final class RequestErasure implements AutoCloseable {
     }
 
     private boolean isIn(Place place, ConsumerRecord<byte[], byte[]> record) {
+        if (place.kind() == Kind.STATE) {
+            return request.isHashedIn(record.value()) || (record.value() != null && without(record) != record.value());
+        }
         boolean isReport = place.topic().equals(config.topics().windowReports())
                 || place.topic().equals(config.topics().adaptationReports());
-        return request.isIn(record)
-                || (isReport && request.isNamedIn(record.value()))
-                || (place.kind() == Kind.STATE && record.value() != null && without(record) != record.value());
+        return request.isIn(record) || (isReport && request.isNamedIn(record.value()));
     }
 
     private byte[] without(ConsumerRecord<byte[], byte[]> record) {
@@ -277,11 +278,11 @@ final class RequestErasure implements AutoCloseable {
             TreeMap<Long, Future<RecordMetadata>> copies = new TreeMap<>();
             reader.toEnd(INSTEAD, record -> {
                 byte[] kept = record.value();
-                boolean stays = !request.isIn(record);
+                boolean stays = !isIn(place, record);
                 if (place.kind() == Kind.STATE) {
                     stays = Long.valueOf(record.offset()).equals(newest.get(Bytes.wrap(record.key())));
                     kept = stays ? without(record) : kept;
-                    if (stays && request.isIn(kept)) {
+                    if (stays && request.isHashedIn(kept)) {
                         throw new IllegalStateException(
                                 "%s@%d still holds the request after its rows were taken out; nothing was deleted of it"
                                         .formatted(partition, record.offset()));

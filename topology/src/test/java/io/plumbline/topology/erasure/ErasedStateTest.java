@@ -24,6 +24,7 @@ import io.plumbline.topology.panes.PaneStore;
 import io.plumbline.topology.panes.SiteClock;
 import io.plumbline.topology.windows.StoredPanes;
 import io.plumbline.wire.KnownHeaders;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,6 +34,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.utils.Bytes;
 import org.apache.kafka.streams.KeyValue;
 import org.apache.kafka.streams.state.KeyValueIterator;
@@ -41,6 +43,8 @@ import org.junit.jupiter.api.Test;
 class ErasedStateTest extends StoredPanes {
 
     private static final String ERASED = "request 2";
+    private static final List<String> NAMES =
+            List.of("request 0", "request 1", ERASED, "request 20", "an old request 2", "request 2 again");
     private static final String PANES = "app-panes-changelog";
 
     private final RequestTrace trace = new RequestTrace(ERASED);
@@ -49,7 +53,7 @@ class ErasedStateTest extends StoredPanes {
     void everyPartOfAPaneLosesTheRequestAndKeepsTheOthers() {
         PaneStore<SiteClock> store = store();
         for (int i = 0; i < 6; i++) {
-            add(store, "request " + i, i);
+            add(store, NAMES.get(i), i);
             if (i % 2 == 1) {
                 store.writeDirty();
             }
@@ -62,8 +66,8 @@ class ErasedStateTest extends StoredPanes {
         }
         for (KeyValue<Bytes, byte[]> entry : entries) {
             byte[] kept = ErasedState.without(PANES, entry.key.get(), entry.value, trace);
-            assertEquals(trace.isIn(entry.value), kept != entry.value);
-            assertFalse(trace.isIn(kept));
+            assertEquals(trace.isHashedIn(entry.value), kept != entry.value);
+            assertFalse(trace.isHashedIn(kept));
             assertSame(kept, ErasedState.without(PANES, entry.key.get(), kept, trace), "twice is once");
             if (kept != entry.value) {
                 holding.add(PaneKeys.decode(entry.key).part());
@@ -102,7 +106,7 @@ class ErasedStateTest extends StoredPanes {
                 after.value(PaneParts.NOTES).origins());
         assertEquals(
                 Set.of(0, 1, 3, 4, 5).stream()
-                        .map(i -> RowSample.requestHash("request " + i))
+                        .map(i -> RowSample.requestHash(NAMES.get(i)))
                         .map(SplitMix::mix)
                         .collect(Collectors.toSet()),
                 after.value(PaneParts.ENGINES).kept().get("a").stream()
@@ -119,6 +123,32 @@ class ErasedStateTest extends StoredPanes {
         assertTrue(new RequestTrace("a\"b\nc").isNamedIn(json("\"a\\\"b?c\"")), "as reports print it");
         String hexadecimal = "%016x".formatted(RowSample.recordHash(new byte[] {1}, 5, null));
         assertTrue(new RequestTrace(hexadecimal).hashes().contains(RowSample.recordHash(new byte[] {1}, 5, null)));
+    }
+
+    @Test
+    void aNameInsideAnotherIsThatOfAnother() {
+        RequestTrace one = new RequestTrace("request-1");
+        assertTrue(one.isIn(letter("request-1", "{}")));
+        assertTrue(one.isIn(letter("other", "{\"id\":\"request-1\"}")));
+        assertTrue(one.isIn(letter("other", "request-10 request-1")), "the second place");
+        for (String other : List.of("request-10", "request-1.5", "my-request-1", "old request-1 again")) {
+            assertFalse(one.isIn(letter(other, "{}")), other);
+        }
+        assertFalse(one.isIn(letter("other", "{\"id\":\"request-10\",\"of\":\"xrequest-1\"}")));
+        assertFalse(new RequestTrace("7").isIn(letter("77", "7")));
+        byte[] hash = ByteBuffer.allocate(10)
+                .put((byte) 'x')
+                .putLong(RowSample.requestHash("request-1"))
+                .put((byte) 'x')
+                .array();
+        assertTrue(one.isHashedIn(hash), "a hash has no edges");
+    }
+
+    private static ConsumerRecord<byte[], byte[]> letter(String request, String value) {
+        ConsumerRecord<byte[], byte[]> letter =
+                new ConsumerRecord<>("dead-letters", 0, 0, null, value.getBytes(StandardCharsets.UTF_8));
+        letter.headers().add("request", request.getBytes(StandardCharsets.UTF_8));
+        return letter;
     }
 
     private static byte[] json(String text) {
