@@ -71,8 +71,9 @@ public final class Topics {
      *
      * @param what what is on it, for people
      * @param readers applications of the process that read it, or whose state it holds
+     * @param settings topic settings that differ from a broker's defaults
      */
-    public record Used(String name, String what, Set<Application> readers) {}
+    public record Used(String name, String what, Set<Application> readers, Map<String, String> settings) {}
 
     /** Returns the topics that these applications use, change-logs included, without the user's own. */
     public static List<Used> used(MonitorConfig config, Set<Application> applications) {
@@ -81,7 +82,7 @@ public final class Topics {
                 .map(topic -> {
                     Set<Application> readers = new HashSet<>(topic.readers());
                     readers.retainAll(applications);
-                    return new Used(topic.name(), topic.what(), Set.copyOf(readers));
+                    return new Used(topic.name(), topic.what(), Set.copyOf(readers), topic.settings());
                 })
                 .toList();
     }

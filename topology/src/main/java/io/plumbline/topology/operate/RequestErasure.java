@@ -7,6 +7,8 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.erasure.ErasedState;
 import io.plumbline.topology.erasure.RequestTrace;
 import io.plumbline.topology.kafka.TopicReader;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumSet;
@@ -21,6 +23,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.AlterConfigOp.OpType;
@@ -35,6 +39,7 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.config.TopicConfig;
+import org.apache.kafka.common.errors.PolicyViolationException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.apache.kafka.common.utils.Bytes;
 import org.jspecify.annotations.Nullable;
@@ -57,6 +62,8 @@ final class RequestErasure implements AutoCloseable {
 
     private static final String LARGEST_REQUEST = Integer.toString(32 << 20);
     private static final String INSTEAD = "run it again";
+    private static final Duration ALLOWED_WITHIN = Duration.ofSeconds(20);
+    private static final Duration PAUSE = Duration.ofMillis(100);
 
     /** Says how a topic is erased. */
     enum Kind {
@@ -74,8 +81,9 @@ final class RequestErasure implements AutoCloseable {
      * A topic that may hold the request.
      *
      * @param group that reads it; null: no application does
+     * @param settings that it is to have
      */
-    record Place(String topic, Kind kind, @Nullable String group) {}
+    record Place(String topic, Kind kind, @Nullable String group, Map<String, String> settings) {}
 
     /** The records of one partition that hold the request. */
     record Found(long records, long last, long newestMs) {
@@ -101,10 +109,11 @@ final class RequestErasure implements AutoCloseable {
     List<Place> places() {
         Set<String> existing = Brokers.topics(config.adminProperties());
         List<Place> places = new ArrayList<>();
-        places.add(new Place(config.topics().activations(), Kind.FOR_OTHERS, config.monitorApplicationId()));
+        places.add(new Place(
+                config.topics().activations(), Kind.FOR_OTHERS, config.monitorApplicationId(), Map.of()));
         for (Topics.Used used : Topics.used(config, EnumSet.allOf(Application.class))) {
             String group = group(used);
-            places.add(new Place(used.name(), kind(used.name(), group), group));
+            places.add(new Place(used.name(), kind(used.name(), group), group, used.settings()));
         }
         return places.stream().filter(place -> existing.contains(place.topic())).toList();
     }
@@ -222,8 +231,26 @@ final class RequestErasure implements AutoCloseable {
     }
 
     private void delete(TopicPartition partition, long before) {
-        answer(admin.deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(before)))
-                .all());
+        allowed(
+                () -> admin.deleteRecords(Map.of(partition, RecordsToDelete.beforeOffset(before)))
+                        .all(),
+                Instant.now().plus(ALLOWED_WITHIN));
+    }
+
+    /** Asks again while the policy of a topic forbids it: the leader takes a new one after the broker has answered. */
+    static <T> T allowed(Supplier<Future<T>> step, Instant until) {
+        while (true) {
+            try {
+                return answer(step.get());
+            } catch (IllegalStateException refused) {
+                boolean forbidden = refused.getCause() instanceof ExecutionException cause
+                        && cause.getCause() instanceof PolicyViolationException;
+                if (!forbidden || Instant.now().isAfter(until)) {
+                    throw refused;
+                }
+                LockSupport.parkNanos(PAUSE.toNanos());
+            }
+        }
     }
 
     /** Writes what stays of these partitions behind their ends, and deletes everything before. */
@@ -236,7 +263,6 @@ final class RequestErasure implements AutoCloseable {
             ends.forEach(this::delete);
             return;
         }
-        Map<String, String> before = settings(place.topic());
         // The broker deletes no records of a topic that is only compacted. None is to age meanwhile.
         alter(
                 place.topic(),
@@ -247,12 +273,13 @@ final class RequestErasure implements AutoCloseable {
         try {
             ends.forEach(this::delete);
         } finally {
+            // Not what was read before: a run that was killed here left its own.
             Map<String, @Nullable String> back = new LinkedHashMap<>();
             for (String name : List.of(
                     TopicConfig.CLEANUP_POLICY_CONFIG,
                     TopicConfig.RETENTION_MS_CONFIG,
                     TopicConfig.RETENTION_BYTES_CONFIG)) {
-                back.put(name, before.get(name));
+                back.put(name, place.settings().get(name));
             }
             alter(place.topic(), back);
         }
@@ -345,16 +372,6 @@ final class RequestErasure implements AutoCloseable {
         properties.put("acks", "all");
         properties.put("enable.idempotence", "true");
         return new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer());
-    }
-
-    /** Returns the settings that are the topic's own. */
-    private Map<String, String> settings(String topic) {
-        ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
-        Map<String, String> own = new HashMap<>();
-        answer(admin.describeConfigs(List.of(resource)).all()).values().forEach(settings -> settings.entries().stream()
-                .filter(entry -> entry.source() == ConfigEntry.ConfigSource.DYNAMIC_TOPIC_CONFIG)
-                .forEach(entry -> own.put(entry.name(), entry.value())));
-        return own;
     }
 
     /** @param settings null: the broker's default */

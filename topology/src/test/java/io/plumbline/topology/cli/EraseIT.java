@@ -34,11 +34,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.admin.ListTopicsOptions;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.junit.jupiter.api.Test;
@@ -52,6 +55,9 @@ class EraseIT {
 
     /** The name of the other requests begins with that of the secret one. */
     private static final String OTHER = SECRET + "2";
+
+    private static final ConfigResource PANES =
+            new ConfigResource(ConfigResource.Type.TOPIC, "small-monitor-panes-changelog");
 
     /** A float that no other row has: both orders of its bytes, twice in a row. */
     private static final float MAGIC = Float.intBitsToFloat(0x40123457);
@@ -112,6 +118,7 @@ class EraseIT {
             assertEquals(before, topicsWith(SECRET), "a dry run changes nothing");
             before.forEach((topic, count) -> assertTrue(found(dry, topic, count), topic + " in " + dry.out()));
 
+            setPolicyOfPanes("compact,delete"); // as a run that was killed leaves it
             Shell first = erase();
             assertEquals(3, first.exitCode(), first.err());
             assertTrue(
@@ -119,6 +126,7 @@ class EraseIT {
                     first.out());
             assertEquals(
                     Set.of("activations", "window-reports"), topicsWith(SECRET).keySet());
+            assertEquals("compact", policyOfPanes());
             Shell second = erase("--truncate", "activations,window-reports");
             assertEquals(0, second.exitCode(), second.out() + second.err());
             assertEquals(Map.of(), topicsWith(SECRET));
@@ -149,6 +157,19 @@ class EraseIT {
         Shell unread = erase("--truncate", "activations");
         assertEquals(3, unread.exitCode(), unread.out());
         assertTrue(unread.out().matches("(?s).*activations +1 +1 +not read yet: start .*"), unread.out());
+    }
+
+    private void setPolicyOfPanes(String policy) throws Exception {
+        AlterConfigOp set = new AlterConfigOp(new ConfigEntry("cleanup.policy", policy), AlterConfigOp.OpType.SET);
+        try (Admin admin = Admin.create(client.properties())) {
+            admin.incrementalAlterConfigs(Map.of(PANES, List.of(set))).all().get();
+        }
+    }
+
+    private String policyOfPanes() throws Exception {
+        try (Admin admin = Admin.create(client.properties())) {
+            return admin.describeConfigs(List.of(PANES)).all().get().get(PANES).get("cleanup.policy").value();
+        }
     }
 
     private boolean isInFiles() throws IOException {
