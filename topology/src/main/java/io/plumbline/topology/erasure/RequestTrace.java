@@ -90,9 +90,7 @@ public final class RequestTrace {
         byte[] value = record.value();
         return isIn(record.key())
                 || isIn(value)
-                || (!named
-                        && value != null
-                        && hashes.contains(RowSample.recordHash(value, record.timestamp(), null)));
+                || (!named && value != null && hashes.contains(RowSample.recordHash(value, record.timestamp(), null)));
     }
 
     /** Returns whether these bytes hold a hash of the request, or its name where that is long enough. */

@@ -109,8 +109,7 @@ final class RequestErasure implements AutoCloseable {
     List<Place> places() {
         Set<String> existing = Brokers.topics(config.adminProperties());
         List<Place> places = new ArrayList<>();
-        places.add(new Place(
-                config.topics().activations(), Kind.FOR_OTHERS, config.monitorApplicationId(), Map.of()));
+        places.add(new Place(config.topics().activations(), Kind.FOR_OTHERS, config.monitorApplicationId(), Map.of()));
         for (Topics.Used used : Topics.used(config, EnumSet.allOf(Application.class))) {
             String group = group(used);
             places.add(new Place(used.name(), kind(used.name(), group), group, used.settings()));

@@ -168,7 +168,12 @@ class EraseIT {
 
     private String policyOfPanes() throws Exception {
         try (Admin admin = Admin.create(client.properties())) {
-            return admin.describeConfigs(List.of(PANES)).all().get().get(PANES).get("cleanup.policy").value();
+            return admin.describeConfigs(List.of(PANES))
+                    .all()
+                    .get()
+                    .get(PANES)
+                    .get("cleanup.policy")
+                    .value();
         }
     }
 
