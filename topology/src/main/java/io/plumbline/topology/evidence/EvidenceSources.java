@@ -22,6 +22,7 @@ import io.plumbline.wire.Sha256;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -47,8 +48,9 @@ public final class EvidenceSources {
     private final LongPredicate period;
     private final EvidenceWriter writer;
     private final Map<Path, String> hashes = new HashMap<>();
+    private final Map<String, List<Long>> read = new HashMap<>();
 
-    /** @param period holds the ends of the windows that are wanted, ms */
+    /** @param period holds the ends of the windows, and the times of commands and answers, that are wanted, ms */
     public EvidenceSources(MonitorConfig config, LongPredicate period, EvidenceWriter writer) {
         this.config = config;
         approvers = new SignedCommands(config.signing().approverKeys());
@@ -77,8 +79,12 @@ public final class EvidenceSources {
     }
 
     private void addFiles(Path path, Map<String, String> files) throws IOException {
-        try (Stream<Path> all = Files.walk(path)) {
-            for (Path one : all.filter(Files::isRegularFile).toList()) {
+        try (Stream<Path> all = Files.walk(path, FileVisitOption.FOLLOW_LINKS)) {
+            List<Path> found = all.filter(Files::isRegularFile).toList();
+            if (found.isEmpty()) {
+                throw new IOException("%s holds no file that a hash could name".formatted(path));
+            }
+            for (Path one : found) {
                 String known = hashes.get(one);
                 String hash = known == null ? Sha256.of(one) : known;
                 hashes.put(one, hash);
@@ -109,10 +115,18 @@ public final class EvidenceSources {
         }
     }
 
+    /** Returns the first offset that was read of each partition, and the one before which reading stopped. */
+    public Map<String, List<Long>> read() {
+        return new TreeMap<>(read);
+    }
+
     private void read(String topic) {
         try (TopicReader reader =
                 TopicReader.open(config.subscriberProperties(), Map.of("auto.offset.reset", "earliest"))) {
             reader.assign(reader.partitions(topic));
+            reader.begin()
+                    .forEach((partition, first) -> read.put(
+                            partition.toString(), List.of(first, reader.end().getOrDefault(partition, first))));
             reader.toEnd("nothing was written, run it again", record -> {
                 try {
                     add(record);
@@ -136,10 +150,18 @@ public final class EvidenceSources {
                 addVersion(record, report);
             } else if (isDecoder && report.has("parent_sha256")) {
                 addDecoder(record, report);
-            } else if (!isDecoder && period.test(report.path("window_end_ms").asLong())) {
+            } else if (!isDecoder && period.test(time(record, report))) {
                 addReport(record, report);
             }
         }
+    }
+
+    /** Returns when a window ended, or when the adapter answered a person: such a report may name no window. */
+    private static long time(ConsumerRecord<byte[], byte[]> record, ObjectNode report) {
+        long endMs = report.path("window_end_ms").asLong();
+        return endMs == 0 || record.headers().lastHeader(AdapterAnswer.COMMAND_HEADER) != null
+                ? record.timestamp()
+                : endMs;
     }
 
     /** Writes the plain values of a report, and its statistics or what the gate found: the rest is under its hash. */
@@ -173,6 +195,7 @@ public final class EvidenceSources {
         }
         if (message instanceof AdaptationMessage.Command command && period.test(command.windowEndMs())) {
             String site = text(record.key());
+            boolean checks = !config.signing().approverKeys().isEmpty();
             AdaptationMessage.Command known = approvers.known(site, command);
             Map<String, Object> line = place(record);
             line.put("site", site);
@@ -182,7 +205,7 @@ public final class EvidenceSources {
             line.put("command", command.id());
             line.put("by", command.by());
             line.put("signature", command.signature());
-            line.put("approver", !command.signature().isEmpty() && known != null ? known.by() : "");
+            line.put("approver", checks && !command.signature().isEmpty() && known != null ? known.by() : "");
             writer.add("command", line);
         }
     }

@@ -41,11 +41,15 @@ public final class EvidenceWriter {
     /**
      * Writes the last line.
      *
+     * @param scope what the lines before were taken from
      * @param signer null: nobody signs
      * @return how many lines there are of each kind, without the last
      */
-    public Map<String, Integer> finish(@Nullable DecoderSigner signer) throws IOException {
-        String summary = text(SUMMARY, Map.of("lines", lines, "kinds", kinds));
+    public Map<String, Integer> finish(Map<String, ?> scope, @Nullable DecoderSigner signer) throws IOException {
+        Map<String, Object> content = new LinkedHashMap<>(scope);
+        content.put("lines", lines);
+        content.put("kinds", kinds);
+        String summary = text(SUMMARY, content);
         String signed = summary.substring(0, summary.length() - 1);
         String signature = signer == null ? "" : HexFormat.of().formatHex(signer.signEvidence(utf8(signed)));
         write(signed + SIGNATURE + signature + END);

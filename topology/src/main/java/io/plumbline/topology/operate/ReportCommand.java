@@ -23,7 +23,9 @@ import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -173,7 +175,11 @@ final class ReportCommand implements Callable<Integer> {
             EvidenceSources sources = new EvidenceSources(monitor, within::holds, writer);
             sources.addConfiguration(config);
             sources.addTopics();
-            lines.putAll(writer.finish(signer));
+            Map<String, Object> scope = new LinkedHashMap<>();
+            scope.put("from", time(within.begin(), Instant.MIN));
+            scope.put("to", time(within.end(), Instant.MAX));
+            scope.put("read", sources.read());
+            lines.putAll(writer.finish(scope, signer));
             stream.flush();
         });
         spec.commandLine()
@@ -188,6 +194,11 @@ final class ReportCommand implements Callable<Integer> {
                                         ? "not signed, for there is no key: name one by --key or signing.key"
                                         : "signed by " + signer.keyId()));
         return ExitCodes.FINE;
+    }
+
+    /** Returns an end of the period; null where it has none. */
+    private static @Nullable String time(Instant end, Instant open) {
+        return end.equals(open) ? null : end.toString();
     }
 
     private @Nullable DecoderSigner signer(MonitorConfig monitor) {

@@ -2,6 +2,7 @@ package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -78,6 +79,11 @@ class EvidenceIT {
         records.add(json("adaptation-reports", """
                 {"site":"layer.a","window_end_ms":120000,"outcome":"published","reason":"approved by ada","version":1}
                 """));
+        ProducerRecord<byte[], byte[]> refused = json("adaptation-reports", """
+                {"site":"layer.a","window_end_ms":0,"outcome":"rejected","reason":"not signed","version":0}
+                """);
+        refused.headers().add("plumbline.command", "id-0".getBytes(StandardCharsets.UTF_8));
+        records.add(refused);
         records.add(command(signed));
         records.addAll(keys.sign(DecoderRecords.of("decoders", WatchedFolder.SITE, 1, trained.sha256(), trained)));
         client.sendAll(records);
@@ -86,7 +92,7 @@ class EvidenceIT {
         assertEquals(0, written.exitCode(), written.err());
         assertTrue(
                 written.out()
-                        .contains("adaptation 1, command 1, configuration 1, decoder 1, files 1, window 2; signed"),
+                        .contains("adaptation 2, command 1, configuration 1, decoder 1, files 1, window 2; signed"),
                 written.out());
     }
 
@@ -122,18 +128,70 @@ class EvidenceIT {
         assertEquals("somebody", command.path("by").asText(), "as typed");
         assertEquals("ada", command.path("approver").asText(), "whose key it is");
         assertEquals("approved by ada", lines.get(5).at("/report/reason").asText());
-        assertEquals("trusted", lines.get(6).path("signature").asText());
-        assertEquals(1, lines.get(6).at("/manifest/version").asInt());
-        assertEquals("summary", lines.get(7).path("kind").asText());
+        assertEquals("id-0", lines.get(6).path("command").asText());
+        assertEquals("trusted", lines.get(7).path("signature").asText());
+        assertEquals(1, lines.get(7).at("/manifest/version").asInt());
+        assertEquals("summary", lines.get(8).path("kind").asText());
+    }
+
+    @Test
+    void aPeriodHoldsWhatPeopleDecidedInItAndIsNamedInTheLastLine() throws Exception {
+        Path hour = folder.resolve("hour.jsonl");
+        Shell written = Shell.run("report", "--config", config, "--evidence", "--from", "1h", "--out", hour);
+        assertTrue(written.out().contains(": adaptation 1, configuration 1, decoder 1, files 1;"), written.out());
+        JsonNode last = last(hour);
+        assertTrue(last.path("from").asText().startsWith("20"), last.toString());
+        assertTrue(last.path("to").isNull(), last.toString());
+        assertEquals("[0,2]", last.at("/read/adaptation-reports-0").toString());
+        assertEquals("[0,2]", last.at("/read/window-reports-0").toString());
+        assertTrue(last(evidence).path("from").isNull());
+    }
+
+    @Test
+    void nobodyIsCalledAnApproverWhereNoKeyWasChecked() throws Exception {
+        Path file = folder.resolve("unchecked.yaml");
+        Files.writeString(file, Files.readString(config).replace(", approvers: {ada: ada.pub}", ""));
+        Path out = folder.resolve("unchecked.jsonl");
+        Shell written = Shell.run("report", "--config", file, "--evidence", "--out", out);
+        assertEquals(0, written.exitCode(), written.err());
+        JsonNode command = JSON.readTree(Files.readAllLines(out).get(4));
+        assertEquals("somebody", command.path("by").asText());
+        assertEquals("", command.path("approver").asText());
+    }
+
+    @Test
+    void aFolderBehindALinkIsHashedAndAnEmptyOneIsRefused() throws Exception {
+        Path link = Files.createSymbolicLink(folder.resolve("linked"), folder.resolve("explainer"));
+        Path file = folder.resolve("linked.yaml");
+        String text = Files.readString(config);
+        assertTrue(text.contains("explainer: explainer"), text);
+        Files.writeString(file, text.replace("explainer: explainer", "explainer: linked"));
+        Path out = folder.resolve("linked.jsonl");
+        Shell written = Shell.run("report", "--config", file, "--evidence", "--out", out);
+        assertEquals(0, written.exitCode(), written.err());
+        JsonNode hashes = JSON.readTree(Files.readAllLines(out).get(1)).path("sha256");
+        JsonNode direct = JSON.readTree(Files.readAllLines(evidence).get(1)).path("sha256");
+        assertEquals(direct.size(), hashes.size(), hashes.toString());
+        assertTrue(hashes.toString().contains(link.toString()), hashes.toString());
+        Files.createDirectory(folder.resolve("empty"));
+        Files.writeString(file, text.replace("explainer: explainer", "explainer: empty"));
+        Shell empty = Shell.run("report", "--config", file, "--evidence", "--out", folder.resolve("empty.jsonl"));
+        assertNotEquals(0, empty.exitCode());
+        assertTrue(empty.err().contains("holds no file that a hash could name"), empty.err());
+    }
+
+    private static JsonNode last(Path file) throws Exception {
+        List<String> lines = Files.readAllLines(file);
+        return JSON.readTree(lines.get(lines.size() - 1));
     }
 
     @Test
     void aWholeFileIsTakenByItsKeyAndByNoOther() throws Exception {
         Shell whole = verify(evidence, keys.publicKey());
         assertEquals(0, whole.exitCode(), whole.out());
-        assertTrue(whole.out().matches("8 lines as they were written, signed by [0-9a-f]{16}\\R"), whole.out());
+        assertTrue(whole.out().matches("9 lines as they were written, signed by [0-9a-f]{16}\\R"), whole.out());
         assertTrue(Shell.run("verify-evidence", evidence).out().contains("not checked"));
-        refused(verify(evidence, other.publicKey()), "line 8, the summary: it is signed by the key");
+        refused(verify(evidence, other.publicKey()), "line 9, the summary: it is signed by the key");
 
         Path unsigned = folder.resolve("unsigned.jsonl");
         Path file = folder.resolve("unsigned.yaml");
@@ -141,9 +199,9 @@ class EvidenceIT {
         Shell written = Shell.run("report", "--config", file, "--evidence", "--out", unsigned);
         assertTrue(written.out().contains("not signed, for there is no key"), written.out() + written.err());
         assertEquals(
-                "8 lines as they were written, not signed",
+                "9 lines as they were written, not signed",
                 Shell.run("verify-evidence", unsigned).out().strip());
-        refused(verify(unsigned, keys.publicKey()), "line 8, the summary: it is not signed");
+        refused(verify(unsigned, keys.publicKey()), "line 9, the summary: it is not signed");
     }
 
     @Test
@@ -153,10 +211,10 @@ class EvidenceIT {
         refused(altered(lines -> lines.add(3, lines.get(2))), "line 4 says that it is line 3");
         refused(altered(lines -> Collections.swap(lines, 2, 3)), "line 3 says that it is line 4");
         refused(altered(lines -> lines.remove(0)), "line 1 says that it is line 2");
-        refused(altered(lines -> lines.remove(7)), "line 7 is no summary");
-        refused(altered(lines -> lines.add(lines.get(7))), "line 9 stands behind the summary");
-        refused(altered(lines -> lines.set(7, lines.get(7).replace("\"window\":2", "\"window\":3"))), "line 8, the su");
-        refused(altered(lines -> lines.set(7, lines.get(7).replace("\"}", "\",\"a\":1}"))), "line 8, the summary");
+        refused(altered(lines -> lines.remove(8)), "line 8 is no summary");
+        refused(altered(lines -> lines.add(lines.get(8))), "line 10 stands behind the summary");
+        refused(altered(lines -> lines.set(8, lines.get(8).replace("\"window\":2", "\"window\":3"))), "line 9, the su");
+        refused(altered(lines -> lines.set(8, lines.get(8).replace("\"}", "\",\"a\":1}"))), "line 9, the summary");
         refused(altered(List::clear), "line 0 is no summary");
     }
 
@@ -166,7 +224,7 @@ class EvidenceIT {
         List<String> lines = Files.readAllLines(evidence);
         try (OutputStream out = Files.newOutputStream(forged)) {
             EvidenceWriter writer = new EvidenceWriter(out);
-            for (String line : lines.subList(0, 7)) {
+            for (String line : lines.subList(0, 8)) {
                 Map<String, Object> content = new LinkedHashMap<>();
                 JSON.readTree(line.replace("drifted", "aligned")).properties().forEach(field -> {
                     if (!List.of("line", "previous", "kind").contains(field.getKey())) {
@@ -175,14 +233,14 @@ class EvidenceIT {
                 });
                 writer.add(JSON.readTree(line).path("kind").asText(), content);
             }
-            writer.finish(null);
+            writer.finish(Map.of(), null);
         }
         assertEquals(0, Shell.run("verify-evidence", forged).exitCode(), "whole in itself");
         List<String> chained = Files.readAllLines(forged);
-        String signature = JSON.readTree(lines.get(7)).path("signature").asText();
-        chained.set(7, chained.get(7).replace("\"signature\":\"\"", "\"signature\":\"%s\"".formatted(signature)));
+        String signature = JSON.readTree(lines.get(8)).path("signature").asText();
+        chained.set(8, chained.get(8).replace("\"signature\":\"\"", "\"signature\":\"%s\"".formatted(signature)));
         Files.write(forged, chained);
-        refused(verify(forged, keys.publicKey()), "line 8, the summary: it is not what the key");
+        refused(verify(forged, keys.publicKey()), "line 9, the summary: it is not what the key");
     }
 
     private static Shell write(Path out) {
