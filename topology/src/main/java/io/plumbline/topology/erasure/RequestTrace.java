@@ -21,8 +21,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Recognises one request in the bytes of records: by its name as producers send it, as reports cut and print it, and by
  * the hashes that samples and state hold, in either order of bytes. A hash of 64 bits is found by chance in one of
- * {@code 2^61} bytes. A name inside a longer word is another name. One of fewer than {@value #LEAST_BYTES} bytes is looked
- * for in the header {@code request} and in the texts of reports alone. Immutable.
+ * {@code 2^61} bytes. A name inside a longer word is another name. One of fewer than {@value #LEAST_BYTES} bytes is
+ * looked for in the header {@code request} and in the texts of reports alone. Immutable.
  */
 public final class RequestTrace {
 
