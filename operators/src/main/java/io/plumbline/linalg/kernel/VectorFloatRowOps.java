@@ -83,8 +83,13 @@ final class VectorFloatRowOps implements FloatRowOps {
             for (int j = 0; j < half; j += LANES) {
                 IntVector pairs = ByteVector.fromArray(BYTES, rows, at + Integer.BYTES * j)
                         .reinterpretAsInts();
-                add(pairs.lanewise(VectorOperators.LSHL, Short.SIZE), apart, j);
-                add(pairs.and(0xFFFF_0000), apart, half + j);
+                DoubleVector even = (DoubleVector) pairs.lanewise(VectorOperators.LSHL, Short.SIZE)
+                        .reinterpretAsFloats()
+                        .convertShape(VectorOperators.F2D, SPECIES, 0);
+                even.add(DoubleVector.fromArray(SPECIES, apart, j)).intoArray(apart, j);
+                DoubleVector odd = (DoubleVector)
+                        pairs.and(0xFFFF_0000).reinterpretAsFloats().convertShape(VectorOperators.F2D, SPECIES, 0);
+                odd.add(DoubleVector.fromArray(SPECIES, apart, half + j)).intoArray(apart, half + j);
             }
             PlainFloatRowOps.addBrains(rows, at, sums, 2 * half, columns);
         }
@@ -101,10 +106,5 @@ final class VectorFloatRowOps implements FloatRowOps {
             APART.set(apart);
         }
         return apart;
-    }
-
-    private static void add(IntVector bits, double[] sums, int at) {
-        DoubleVector wide = (DoubleVector) bits.reinterpretAsFloats().convertShape(VectorOperators.F2D, SPECIES, 0);
-        wide.add(DoubleVector.fromArray(SPECIES, sums, at)).intoArray(sums, at);
     }
 }
