@@ -286,14 +286,17 @@ class BaselineFromTopicIT {
         BrokerClient client = new BrokerClient(broker.bootstrapServers());
         client.createTopic("window-reports", 1, Map.of());
         List<ProducerRecord<byte[], byte[]>> reports = new ArrayList<>();
-        for (String verdict : List.of("aligned", "aligned", "drifted", "aligned", "undecided")) {
+        // The last is above its threshold, and debounce waits for another.
+        for (String verdict : List.of("aligned", "aligned", "drifted", "aligned", "aligned above")) {
             ObjectNode report = (ObjectNode)
                     new ObjectMapper().readTree(Json.bytes(WindowReports.of(WindowReports.distinctNumbers())));
             report.put("site", WatchedFolder.SITE)
                     .put(
                             "window_start_ms",
                             START.plusSeconds(10L * reports.size()).toEpochMilli())
-                    .put("verdict", verdict);
+                    .put("verdict", verdict.split(" ")[0])
+                    .put("threshold", 1.0)
+                    .put("trigger_value", verdict.equals("aligned") ? 0.5 : 1.5);
             reports.add(new ProducerRecord<>("window-reports", report.toString().getBytes(StandardCharsets.UTF_8)));
         }
         client.sendAll(reports);
