@@ -294,7 +294,7 @@ class BaselineFromTopicIT {
                     .put(
                             "window_start_ms",
                             START.plusSeconds(10L * reports.size()).toEpochMilli())
-                    .put("verdict", verdict.split(" ")[0])
+                    .put("verdict", verdict.replace(" above", ""))
                     .put("threshold", 1.0)
                     .put("trigger_value", verdict.equals("aligned") ? 0.5 : 1.5);
             reports.add(new ProducerRecord<>("window-reports", report.toString().getBytes(StandardCharsets.UTF_8)));
