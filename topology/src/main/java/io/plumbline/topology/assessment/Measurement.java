@@ -8,7 +8,6 @@ import org.jspecify.annotations.Nullable;
  * The measurements of one window: nearly all the work, and nothing of what is remembered of its site.
  *
  * @param view what they start from
- * @param explainerSha256 names the explainer that it was measured with
  * @param decoderVersion version of the decoder in service while it was measured, 0 while that is the trained one as it
  *     came
  * @param fvu of that decoder on the rows that reconstruction is measured on
@@ -19,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  */
 record Measurement(
         WindowView view,
-        String explainerSha256,
         long decoderVersion,
         @Nullable Double fvu,
         @Nullable Double activeGap,

@@ -109,7 +109,6 @@ final class WindowMeter {
         List<Measures.Measured<?>> sections = measures.of(view);
         return new Measurement(
                 view,
-                trainedSha256,
                 active == null ? 0 : active.version(),
                 active == null ? trained : fvu(Reconstruction.between(told.of(ofActive), told.targets())),
                 activeGap(view),
