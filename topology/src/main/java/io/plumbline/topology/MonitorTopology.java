@@ -11,11 +11,14 @@ import io.plumbline.topology.assessment.WindowAssessor;
 import io.plumbline.topology.assessment.WindowMeasurement;
 import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.Topics;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.BeginFrom;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
+import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RecordReader;
 import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.kafka.NextOffsets;
@@ -34,7 +37,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -55,8 +60,8 @@ import org.apache.kafka.streams.processor.api.ProcessorSupplier;
  *                  └► dead-letters                                           └► (model-windows) ──────────┘
  * </pre>
  *
- * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning; the
- * right one where a site's panes come together, keyed by site. Where there are models, a third one runs where the sites
+ * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning, once
+ * for each topic of activations, so that neither clocks nor backlogs of a tenant reach another; the right one where a site's panes come together, keyed by site. Where there are models, a third one runs where the sites
  * of a model come together. It relies on {@code exactly_once_v2}: the tiles of a
  * pane, the progress that covers them and the offsets of the rows in them are one transaction.
  */
@@ -86,7 +91,7 @@ public final class MonitorTopology {
                 listeners,
                 new Repeats(),
                 NextOffsets.silent(),
-                SourceWatch.ALWAYS_READ,
+                topic -> SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
                 WatchedSite::projections,
                 Map.of(),
@@ -98,7 +103,7 @@ public final class MonitorTopology {
      *     first
      * @param repeats counts what is read again and again
      * @param offsets skips what was read before
-     * @param watch tells silence of a site from a source that cannot be read
+     * @param watch tells silence of a site from a topic that cannot be read, by the topic
      * @param workers measures windows; {@link WindowWorkers#none} has the stream thread do it
      * @param projections under which the requests of sites are totalled, usually {@link WatchedSite#projections}
      * @param probes run the rest of the model of the sites that name it
@@ -111,7 +116,7 @@ public final class MonitorTopology {
             Listeners listeners,
             Repeats repeats,
             NextOffsets offsets,
-            SourceWatch watch,
+            Function<String, SourceWatch> watch,
             Executor workers,
             Function<Map<String, WatchedSite>, Map<String, RequestProjection>> projections,
             Map<String, BehaviourProbe> probes,
@@ -129,33 +134,43 @@ public final class MonitorTopology {
                 RequestTotalling.of(all.map(projections))
                         .keeping(requestsKept(sites, probes))
                         .comparing(enginesCompared(sites)),
-                prepared.sourcePartitions(),
                 changelog,
                 listeners.windows(),
-                watch,
                 mapValues(sites, MonitorTopology::agreed));
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Serializer<byte[]> guarded = outputs.values();
 
         Topology topology = new Topology();
-        topology.addSource(begin(config.from()), "activations", eventTime(), in, in, topics.activations());
         Map<String, SiteShape> shapes =
                 mapValues(sites, site -> shape(site).keepingRequests(probes.containsKey(site.site())));
-        RefusedRecords refused = new RefusedRecords("dead-letters", prepared.largestDeadLetter(), listeners.ingest());
-        ProcessorSupplier<byte[], byte[], Object, Object> ingest = IngestTask.supplier(
-                shapes,
-                config.limits(),
-                windows.admission(config.limits().requestsPerWindow()),
-                listeners.ingest(),
-                "accumulate",
-                refused);
-        topology.addProcessor(
-                "ingest", repeats.counting(offsets.guarding(Input.ACTIVATIONS, ingest, changelog)), "activations");
-        topology.addProcessor("accumulate", windows.accumulator(config.limits().ahead()), "ingest");
-        topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
-        topology.addSink("dead-letters", topics.deadLetters(), out, guarded, "ingest");
-        topology.addSink("closed-panes", topics.moments(), out, out, new GroupPartitioner(), "accumulate");
+        for (ActivationTopic topic : config.activationTopics()) {
+            String accumulate = topic.named("accumulate");
+            String ingest = topic.named("ingest");
+            String letters = topic.named("dead-letters");
+            WindowStage.Source source = new WindowStage.Source(
+                    topic.named(WindowStage.PANES_STORE),
+                    topic.sites(),
+                    prepared.partitionsOf(topic.topic()),
+                    watch.apply(topic.topic()));
+            Limits limits = config.limits();
+            ProcessorSupplier<byte[], byte[], Object, Object> reading = IngestTask.supplier(
+                    reader(topic, shapes, limits),
+                    limits,
+                    windows.admission(source, limits.requestsPerWindow()),
+                    listeners.ingest(),
+                    accumulate,
+                    new RefusedRecords(letters, prepared.largestDeadLetter(), listeners.ingest()));
+            Input input = activations(topic);
+            topology.addSource(begin(config.from()), input.label(), eventTime(), in, in, topic.topic());
+            topology.addProcessor(
+                    ingest, repeats.counting(offsets.guarding(input, reading, changelog)), input.label());
+            topology.addProcessor(accumulate, windows.accumulator(source, limits.ahead()), ingest);
+            topology.connectProcessorAndStateStores(ingest, source.store());
+            topology.addSink(letters, topics.deadLetters(), out, guarded, ingest);
+            topology.addSink(
+                    topic.named("closed-panes"), topics.moments(), out, out, new GroupPartitioner(), accumulate);
+        }
 
         topology.addSource(AutoOffsetReset.earliest(), "moments", eventTime(), in, in, topics.moments());
         WindowMeasurement measurement = new WindowMeasurement(all, probes, activeDecoders);
@@ -187,6 +202,24 @@ public final class MonitorTopology {
             topology.addSink("model-reports", topics.windowReports(), out, guarded, "models");
         }
         return topology;
+    }
+
+    /** Returns a topic of activations as what is read of it is called in metrics and stores. */
+    public static Input activations(ActivationTopic topic) {
+        return new Input(topic.named(Input.ACTIVATIONS.label()));
+    }
+
+    private static RecordReader reader(ActivationTopic topic, Map<String, SiteShape> shapes, Limits limits) {
+        Map<String, SiteShape> own = new TreeMap<>(shapes);
+        own.keySet().retainAll(topic.sites());
+        Set<String> elsewhere = new TreeSet<>();
+        shapes.forEach((site, shape) -> {
+            if (!topic.sites().contains(site)) {
+                elsewhere.add(site);
+                elsewhere.add(shape.id().group());
+            }
+        });
+        return new RecordReader(own, elsewhere, limits);
     }
 
     /** The latest event time, the end of the year 9999: sums of such a time and a window do not overflow. */

@@ -90,13 +90,13 @@ class CandidateTopologyTest {
         monitor = new Streaming(
                 MonitorTopology.build(
                         InForce.of(new Watched(config, sites)),
-                        new Topics.Prepared(1, 1_000_000),
+                        Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                         this::inService,
                         new MonitorTopology.Listeners(
                                 new IngestListener() {}, new WindowListener() {}, new DriftListener() {}),
                         new Repeats(),
                         NextOffsets.silent(),
-                        SourceWatch.ALWAYS_READ,
+                        topic -> SourceWatch.ALWAYS_READ,
                         WindowWorkers.none(),
                         WatchedSite::projections,
                         probes,

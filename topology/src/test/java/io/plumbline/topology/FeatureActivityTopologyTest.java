@@ -206,7 +206,7 @@ class FeatureActivityTopologyTest {
                     MonitorTopology.build(
                             config,
                             WatchedFolder.sites(config),
-                            new Topics.Prepared(1, 1_000_000),
+                            Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                             site -> null,
                             new MonitorTopology.Listeners(pipeline, pipeline, pipeline)),
                     StreamsSettings.monitor(config),

@@ -59,7 +59,7 @@ public final class GermanAmongEnglish {
                     MonitorTopology.build(
                             config,
                             WatchedFolder.sites(config),
-                            new Topics.Prepared(1, 10_000_000),
+                            Topics.Prepared.of(config.topics().activations(), 1, 10_000_000),
                             site -> null,
                             new MonitorTopology.Listeners(pipeline, pipeline, pipeline)),
                     StreamsSettings.monitor(config),

@@ -135,7 +135,7 @@ class MomentReportsTest {
                 MonitorTopology.build(
                         config,
                         sites,
-                        new Topics.Prepared(1, 1_000_000),
+                        Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                         site -> null,
                         new MonitorTopology.Listeners(watcher, watcher, watcher)),
                 StreamsSettings.monitor(config),

@@ -60,7 +60,7 @@ abstract class MonitoredStream {
         return MonitorTopology.build(
                 config,
                 sites,
-                new Topics.Prepared(1, 1_000_000),
+                Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                 site -> active.of(site),
                 new MonitorTopology.Listeners(watcher, watcher, watcher));
     }

@@ -41,12 +41,12 @@ class ReloadTopologyTest extends MonitoredStream {
         inForce = InForce.of(new Watched(config, sites));
         return MonitorTopology.build(
                 inForce,
-                new Topics.Prepared(1, 1_000_000),
+                Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                 site -> null,
                 new MonitorTopology.Listeners(watcher, watcher, watcher),
                 new Repeats(),
                 NextOffsets.silent(),
-                SourceWatch.ALWAYS_READ,
+                topic -> SourceWatch.ALWAYS_READ,
                 WindowWorkers.none(),
                 WatchedSite::projections,
                 Map.of(),

@@ -51,7 +51,7 @@ public final class Streaming implements AutoCloseable {
                 MonitorTopology.build(
                         config,
                         WatchedSite.readAll(config.sites().values()),
-                        new Topics.Prepared(1, 1_000_000),
+                        Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                         site -> null,
                         new MonitorTopology.Listeners(new IngestListener() {}, new WindowListener() {}, listener)),
                 StreamsSettings.monitor(config),

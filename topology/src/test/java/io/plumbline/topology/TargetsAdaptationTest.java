@@ -79,7 +79,7 @@ class TargetsAdaptationTest {
                 MonitorTopology.build(
                         config,
                         sites,
-                        new Topics.Prepared(1, 1_000_000),
+                        Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                         served::get,
                         new MonitorTopology.Listeners(
                                 new IngestListener() {}, new WindowListener() {}, new DriftListener() {})),

@@ -1,5 +1,6 @@
 package io.plumbline.topology.broker;
 
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -58,7 +59,7 @@ public enum AccessRole {
                         // Shows what a command waits for.
                         Grant.on(ResourceType.GROUP, config.adapterApplicationId(), AclOperation.DESCRIBE));
             case PRODUCER ->
-                List.of(Grant.on(ResourceType.TOPIC, config.topics().activations(), AclOperation.WRITE));
+                config.activationTopics().stream().map(AccessRole::writing).toList();
             case ADMIN ->
                 TopicPlan.ofNames(config).topics().stream()
                         .map(topic -> Grant.on(
@@ -69,6 +70,11 @@ public enum AccessRole {
                                 AclOperation.DESCRIBE_CONFIGS))
                         .toList();
         };
+    }
+
+    /** Returns what a model server needs whose sites are those of one topic. */
+    public static Grant writing(ActivationTopic topic) {
+        return Grant.on(ResourceType.TOPIC, topic.topic(), AclOperation.WRITE);
     }
 
     /**

@@ -29,21 +29,21 @@ import org.jspecify.annotations.Nullable;
 public final class DecidedCommits implements KafkaClientSupplier {
 
     private final Runnable beforeCommit;
-    private final @Nullable HeldBackTopic heldBack;
+    private final @Nullable HeldBackTopics heldBack;
 
     /** @param beforeCommit run by the stream thread before each commit; what it throws ends transaction and thread */
     public DecidedCommits(Runnable beforeCommit) {
         this(beforeCommit, null);
     }
 
-    private DecidedCommits(Runnable beforeCommit, @Nullable HeldBackTopic heldBack) {
+    private DecidedCommits(Runnable beforeCommit, @Nullable HeldBackTopics heldBack) {
         this.beforeCommit = beforeCommit;
         this.heldBack = heldBack;
     }
 
     /** Returns clients that read no farther ahead than they may. */
-    public DecidedCommits holdingBack(HeldBackTopic topic) {
-        return new DecidedCommits(beforeCommit, topic);
+    public DecidedCommits holdingBack(HeldBackTopics topics) {
+        return new DecidedCommits(beforeCommit, topics);
     }
 
     @Override

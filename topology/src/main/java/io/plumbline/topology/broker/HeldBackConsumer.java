@@ -8,15 +8,15 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
-/** Reads one topic no farther ahead than it may, under the group protocol {@code classic}: {@link HeldBackReading}. */
+/** Reads topics no farther ahead than it may, under the group protocol {@code classic}: {@link HeldBackReading}. */
 final class HeldBackConsumer extends KafkaConsumer<byte[], byte[]> {
 
     private final HeldBackReading reading;
 
-    HeldBackConsumer(Map<String, Object> config, HeldBackTopic topic) {
+    HeldBackConsumer(Map<String, Object> config, HeldBackTopics topics) {
         super(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
         reading = new HeldBackReading(
-                new HeldBackReading.Reading(super::pause, super::resume, super::seek), topic.topic(), topic.ahead());
+                new HeldBackReading.Reading(super::pause, super::resume, super::seek), topics);
     }
 
     @Override

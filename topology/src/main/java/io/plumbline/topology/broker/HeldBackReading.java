@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.ObjLongConsumer;
@@ -42,18 +43,16 @@ final class HeldBackReading {
     }
 
     private final Reading reading;
-    private final String topic;
-    private final ReadAhead ahead;
+    private final Map<String, ReadAhead> topics;
     private final Map<TopicPartition, Place> places = new HashMap<>();
     private final Map<TopicPartition, Long> held = new HashMap<>();
     private final Set<TopicPartition> paused = new HashSet<>();
     private final Set<TopicPartition> told = new HashSet<>();
 
-    /** @param topic the one whose partitions are held back */
-    HeldBackReading(Reading reading, String topic, ReadAhead ahead) {
+    /** @param topics those whose partitions are held back, each by those of its own */
+    HeldBackReading(Reading reading, HeldBackTopics topics) {
         this.reading = reading;
-        this.topic = topic;
-        this.ahead = ahead;
+        this.topics = topics.ahead();
     }
 
     void pause(Collection<TopicPartition> partitions) {
@@ -75,7 +74,7 @@ final class HeldBackReading {
         held.keySet().retainAll(assigned);
         paused.retainAll(assigned);
         for (TopicPartition partition : List.copyOf(held.keySet())) {
-            ahead.held();
+            ahead(partition).held();
             Place place = places.get(partition);
             if (place == null || bound(partition, place).allows(place.reachedMs(), held.getOrDefault(partition, 0L))) {
                 held.remove(partition);
@@ -87,7 +86,11 @@ final class HeldBackReading {
     }
 
     private ReadAhead.Bound bound(TopicPartition partition, Place place) {
-        return ahead.bound(partition.partition(), place.firstMs());
+        return ahead(partition).bound(partition.partition(), place.firstMs());
+    }
+
+    private ReadAhead ahead(TopicPartition partition) {
+        return Objects.requireNonNull(topics.get(partition.topic()), partition.topic());
     }
 
     /** Returns what of the records may be read now. */
@@ -97,7 +100,7 @@ final class HeldBackReading {
         boolean cut = false;
         for (TopicPartition partition : polled.partitions()) {
             List<ConsumerRecord<byte[], byte[]>> all = polled.records(partition);
-            List<ConsumerRecord<byte[], byte[]>> now = partition.topic().equals(topic) ? readable(partition, all) : all;
+            List<ConsumerRecord<byte[], byte[]>> now = topics.containsKey(partition.topic()) ? readable(partition, all) : all;
             if (now.size() < all.size()) {
                 cut = true;
                 ConsumerRecord<byte[], byte[]> first = all.get(now.size());
@@ -128,7 +131,7 @@ final class HeldBackReading {
 
     private void hold(TopicPartition partition, ConsumerRecord<byte[], byte[]> first) {
         held.put(partition, first.timestamp());
-        ahead.held();
+        ahead(partition).held();
         reading.seek().accept(partition, first.offset());
         reading.pause().accept(Set.of(partition));
         if (told.add(partition)) {

@@ -13,18 +13,18 @@ import org.apache.kafka.streams.internals.ConsumerWrapper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one topic no farther ahead than it may, under the group protocol {@code streams}: {@link HeldBackReading}.
+ * Reads topics no farther ahead than it may, under the group protocol {@code streams}: {@link HeldBackReading}.
  *
  * <p>Kafka Streams makes the consumer of that protocol itself, and asks no {@code KafkaClientSupplier}. It wraps it in
- * a class that the consumer's properties name; so the topic comes through them too.
+ * a class that the consumer's properties name; so the topics come through them too.
  */
 public final class HeldBackStreamsConsumer extends ConsumerWrapper {
 
     /** The key by which Kafka Streams finds the class, among the properties of the main consumer. */
     static final String WRAPPER = "__internal.consumer.wrapper__";
 
-    /** The key of the {@link HeldBackTopic}. */
-    static final String TOPIC = "plumbline.held.back.topic";
+    /** The key of the {@link HeldBackTopics}. */
+    static final String TOPICS = "plumbline.held.back.topics";
 
     private @Nullable HeldBackReading reading;
 
@@ -34,11 +34,10 @@ public final class HeldBackStreamsConsumer extends ConsumerWrapper {
             Map<String, Object> config,
             Optional<StreamsRebalanceData> rebalances) {
         super.wrapConsumer(consumer, config, rebalances);
-        HeldBackTopic topic = (HeldBackTopic) Objects.requireNonNull(config.get(TOPIC), TOPIC);
+        HeldBackTopics topics = (HeldBackTopics) Objects.requireNonNull(config.get(TOPICS), TOPICS);
         reading = new HeldBackReading(
                 new HeldBackReading.Reading(consumer::pause, consumer::resume, consumer::seek),
-                topic.topic(),
-                topic.ahead());
+                topics);
     }
 
     private HeldBackReading reading() {

@@ -1,7 +1,7 @@
 package io.plumbline.topology.broker;
 
 /**
- * Says how far in event time a partition of the activations topic may be read while others are behind. Asked on stream
+ * Says how far in event time a partition of a topic of activations may be read while others are behind. Asked on stream
  * threads; implementations must be thread-safe and must not block.
  */
 public interface ReadAhead {

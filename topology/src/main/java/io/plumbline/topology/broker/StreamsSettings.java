@@ -54,12 +54,12 @@ public final class StreamsSettings {
         return guarded;
     }
 
-    /** Has the consumer of the group protocol {@code streams}, which Kafka Streams makes itself, hold a topic back. */
-    public static void holdBack(Properties properties, HeldBackTopic topic) {
+    /** Has the consumer of the group protocol {@code streams}, which Kafka Streams makes itself, hold topics back. */
+    public static void holdBack(Properties properties, HeldBackTopics topics) {
         if (StreamsProtocol.isUsed(properties)) {
             properties.put(
                     StreamsConfig.mainConsumerPrefix(HeldBackStreamsConsumer.WRAPPER), HeldBackStreamsConsumer.class);
-            properties.put(StreamsConfig.mainConsumerPrefix(HeldBackStreamsConsumer.TOPIC), topic);
+            properties.put(StreamsConfig.mainConsumerPrefix(HeldBackStreamsConsumer.TOPICS), topics);
         }
     }
 

@@ -2,6 +2,7 @@ package io.plumbline.topology.broker;
 
 import io.plumbline.topology.adaptation.AdapterTask;
 import io.plumbline.topology.assessment.WindowAssessor;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.emission.DecoderEmitter;
@@ -28,7 +29,11 @@ final class TopicPlan {
     private static final String THIRTY_DAYS_MS = "2592000000";
 
     /** Stores with a change-log, by the topic that their sub-topology reads; the order is that of the plan. */
-    static final List<String> STORES_OF_ACTIVATIONS = List.of(WindowStage.PANES_STORE, Input.ACTIVATIONS.store());
+    static List<String> storesOf(ActivationTopic topic) {
+        return List.of(
+                topic.named(WindowStage.PANES_STORE),
+                new Input(topic.named(Input.ACTIVATIONS.label())).store());
+    }
 
     static final List<String> STORES_OF_MOMENTS =
             List.of(WindowAssessor.DECISIONS_STORE, WindowStage.WINDOWS_STORE, Input.MOMENTS.store());
@@ -67,13 +72,19 @@ final class TopicPlan {
     private final MonitorConfig config;
     private final Map<String, Integer> existing;
     private final int activations;
+    private final int most;
     private final @Nullable Long largestRecord;
 
     private TopicPlan(
-            MonitorConfig config, Map<String, Integer> existing, int activations, @Nullable Long largestRecord) {
+            MonitorConfig config,
+            Map<String, Integer> existing,
+            int activations,
+            int most,
+            @Nullable Long largestRecord) {
         this.config = config;
         this.existing = existing;
         this.activations = activations;
+        this.most = most;
         this.largestRecord = largestRecord;
     }
 
@@ -86,7 +97,7 @@ final class TopicPlan {
      * The whole plan.
      *
      * @param existing partitions of the topics that there are: a topic keeps what it has, and change-logs follow it
-     * @param activations partitions of the activations topic where it is not among them
+     * @param activations partitions of a topic of activations that is not among them
      */
     static TopicPlan of(MonitorConfig config, Map<String, Integer> existing, int activations) {
         return of(config, existing, activations, null);
@@ -99,8 +110,11 @@ final class TopicPlan {
      */
     static TopicPlan of(
             MonitorConfig config, Map<String, Integer> existing, int activations, @Nullable Long largestRecord) {
-        TopicPlan plan = new TopicPlan(
-                config, existing, existing.getOrDefault(config.topics().activations(), activations), largestRecord);
+        int most = config.activationTopics().stream()
+                .mapToInt(topic -> existing.getOrDefault(topic.topic(), activations))
+                .max()
+                .orElse(activations);
+        TopicPlan plan = new TopicPlan(config, existing, activations, most, largestRecord);
         plan.named();
         plan.changelogs();
         return plan;
@@ -134,21 +148,23 @@ final class TopicPlan {
         Map<String, String> thirtyDays = ours(TopicConfig.RETENTION_MS_CONFIG, THIRTY_DAYS_MS);
         Map<String, String> letters = new HashMap<>(thirtyDays);
         letters.put(TopicConfig.MAX_MESSAGE_BYTES_CONFIG, Integer.toString(Topics.LARGEST_DEAD_LETTER));
-        add(names.activations(), "rows from the model servers", activations, eventTime, monitor, nobody);
-        add(names.moments(), "tiles of closed panes", activations, oneDay, monitor, monitor);
-        add(names.windowReports(), "one report a site and window", activations, thirtyDays, nobody, monitor);
-        if (!config.models().isEmpty()) {
-            add(names.modelWindows(), "how the sites of a model stand", activations, oneDay, monitor, monitor);
+        for (ActivationTopic topic : config.activationTopics()) {
+            add(topic.topic(), "rows from the model servers", activations, eventTime, monitor, nobody);
         }
-        add(names.adaptationRequests(), "drifted windows, to be refitted", activations, oneDay, adapter, monitor);
+        add(names.moments(), "tiles of closed panes", most, oneDay, monitor, monitor);
+        add(names.windowReports(), "one report a site and window", most, thirtyDays, nobody, monitor);
+        if (!config.models().isEmpty()) {
+            add(names.modelWindows(), "how the sites of a model stand", most, oneDay, monitor, monitor);
+        }
+        add(names.adaptationRequests(), "drifted windows, to be refitted", most, oneDay, adapter, monitor);
         add(
                 names.adaptationReports(),
                 "what was fitted, published or refused",
-                activations,
+                most,
                 thirtyDays,
                 nobody,
                 adapter);
-        add(names.deadLetters(), "records that could not be used", activations, letters, nobody, monitor);
+        add(names.deadLetters(), "records that could not be used", most, letters, nobody, monitor);
         // Both applications follow what was published, outside Kafka Streams.
         add(
                 names.decoders(),
@@ -197,7 +213,9 @@ final class TopicPlan {
     /** Plans a change-log with one partition a task: as many as the topic has that the store's sub-topology reads. */
     private void changelogs() {
         TopicNames names = config.topics();
-        STORES_OF_ACTIVATIONS.forEach(store -> changelog(Application.MONITOR, store, names.activations()));
+        for (ActivationTopic topic : config.activationTopics()) {
+            storesOf(topic).forEach(store -> changelog(Application.MONITOR, store, topic.topic()));
+        }
         STORES_OF_MOMENTS.forEach(store -> changelog(Application.MONITOR, store, names.moments()));
         if (!config.models().isEmpty()) {
             STORES_OF_MODELS.forEach(store -> changelog(Application.MONITOR, store, names.modelWindows()));

@@ -1,6 +1,7 @@
 package io.plumbline.topology.broker;
 
 import io.plumbline.judgement.Amounts;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -95,11 +96,11 @@ public final class TopicReview {
     /**
      * Makes the topics that are missing.
      *
-     * @param partitions of the activations topic where it is missing; null: it must exist
+     * @param partitions of a topic of activations that is missing; null: all must exist
      * @param replicationFactor null: the broker's default
      * @param largestRecord bytes of the largest record of activations; null: what the broker takes by default
      * @return what was made
-     * @throws StartException when the broker cannot be reached or refuses, or the activations topic is missing and no
+     * @throws StartException when the broker cannot be reached or refuses, or a topic of activations is missing and no
      *     number of partitions was given
      */
     public static List<String> create(
@@ -109,11 +110,13 @@ public final class TopicReview {
             @Nullable Long largestRecord) {
         try (TopicClient client = TopicClient.connect(config)) {
             Map<String, TopicDescription> existing = Topics.existing(client, config);
-            if (partitions == null && !existing.containsKey(config.topics().activations())) {
-                throw new StartException(
-                        ("topic \"%s\" does not exist at %s: give the number of its partitions with --partitions, "
-                                        + "which the others follow")
-                                .formatted(config.topics().activations(), config.bootstrapServers()));
+            for (ActivationTopic topic : config.activationTopics()) {
+                if (partitions == null && !existing.containsKey(topic.topic())) {
+                    throw new StartException(
+                            ("topic \"%s\" does not exist at %s: give the number of its partitions with --partitions, "
+                                            + "which the others follow")
+                                    .formatted(topic.topic(), config.bootstrapServers()));
+                }
             }
             List<TopicPlan.Planned> missing = new ArrayList<>(TopicPlan.of(
                             config, Topics.partitions(existing), partitions == null ? 1 : partitions, largestRecord)
@@ -225,7 +228,7 @@ public final class TopicReview {
      */
     private static Map<String, String> expected(MonitorConfig config, TopicPlan.Planned topic, int replication) {
         Map<String, String> expected = new TreeMap<>();
-        boolean isUsers = topic.name().equals(config.topics().activations());
+        boolean isUsers = config.isActivationTopic(topic.name());
         if (TopicConfig.CLEANUP_POLICY_DELETE.equals(topic.settings().get(TopicConfig.CLEANUP_POLICY_CONFIG))) {
             expected.put(TopicConfig.RETENTION_BYTES_CONFIG, "-1");
         }

@@ -1,5 +1,6 @@
 package io.plumbline.topology.broker;
 
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.Printable;
 import java.util.ArrayList;
@@ -22,8 +23,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Prepares the topics and their settings. The activations topic belongs to the user and must exist; the others are made
- * where they are missing, those of Kafka Streams included.
+ * Prepares the topics and their settings. The topics of activations belong to the user and must exist; the others
+ * are made where they are missing, those of Kafka Streams included.
  *
  * <p>Records of our own topics carry the broker's time: event time may lie years back (a replay) or ahead (a wrong
  * clock), and a broker would delete the one and refuse the other. The event time stands in the records.
@@ -54,15 +55,32 @@ public final class Topics {
     /**
      * The facts about the brokers that the topology must know.
      *
-     * @param sourcePartitions partitions of the activations topic; 0 where only the adapter runs, which may not see it
+     * @param sourcePartitions partitions of each topic of activations that is seen: the adapter need not see any
      * @param largestDeadLetter bytes that the dead-letter topic and the monitor's producer take in one record
      * @param lostChangelogs change-logs that are gone, or hold nothing, although their group has read what they are of
      */
-    public record Prepared(int sourcePartitions, int largestDeadLetter, int lostChangelogs) {
+    public record Prepared(Map<String, Integer> sourcePartitions, int largestDeadLetter, int lostChangelogs) {
 
-        /** The facts where every change-log is there, or nothing was read yet. */
-        public Prepared(int sourcePartitions, int largestDeadLetter) {
-            this(sourcePartitions, largestDeadLetter, 0);
+        public Prepared {
+            sourcePartitions = Map.copyOf(sourcePartitions);
+        }
+
+        /** The facts of one topic of activations where every change-log is there, or nothing was read yet. */
+        public static Prepared of(String activations, int partitions, int largestDeadLetter) {
+            return new Prepared(Map.of(activations, partitions), largestDeadLetter, 0);
+        }
+
+        /** Returns the partitions of a topic of activations. */
+        public int partitionsOf(String topic) {
+            return sourcePartitions.getOrDefault(topic, 0);
+        }
+
+        /** Returns the partitions of the topic of activations that has the most. */
+        public int mostPartitions() {
+            return sourcePartitions.values().stream()
+                    .mapToInt(Integer::intValue)
+                    .max()
+                    .orElse(0);
         }
     }
 
@@ -78,7 +96,7 @@ public final class Topics {
     /** Returns the topics that these applications use, change-logs included, without the user's own. */
     public static List<Used> used(MonitorConfig config, Set<Application> applications) {
         return TopicPlan.ofNames(config).usedBy(applications).stream()
-                .filter(topic -> !topic.name().equals(config.topics().activations()))
+                .filter(topic -> !config.isActivationTopic(topic.name()))
                 .map(topic -> {
                     Set<Application> readers = new HashSet<>(topic.readers());
                     readers.retainAll(applications);
@@ -96,22 +114,25 @@ public final class Topics {
      * Makes missing topics, looks at those there are, and asks whether this principal has the rights the applications
      * need.
      *
-     * @throws StartException when the broker cannot be reached, the activations topic does not exist, a topic is
+     * @throws StartException when the broker cannot be reached, a topic of activations does not exist, a topic is
      *     missing and may not be made, or a right is missing
      */
     public static Prepared prepare(MonitorConfig config, Set<Application> applications) {
         boolean monitors = applications.contains(Application.MONITOR);
         try (TopicClient client = TopicClient.connect(config)) {
             Map<String, TopicDescription> existing = existing(client, config);
-            int partitions = partitions(existing, config.topics().activations());
-            if (partitions == 0 && monitors) {
-                throw new StartException(missingActivations(config));
+            Map<String, Integer> sources = new HashMap<>(partitions(existing));
+            sources.keySet().removeIf(topic -> !config.isActivationTopic(topic));
+            for (ActivationTopic topic : config.activationTopics()) {
+                if (monitors && !sources.containsKey(topic.topic())) {
+                    throw new StartException(missingActivations(config, topic.topic()));
+                }
             }
-            List<TopicPlan.Planned> planned = TopicPlan.of(config, partitions(existing), Math.max(1, partitions))
-                    .usedBy(applications);
+            List<TopicPlan.Planned> planned =
+                    TopicPlan.of(config, partitions(existing), 1).usedBy(applications);
             List<TopicPlan.Planned> missing = new ArrayList<>(planned);
             missing.removeIf(topic -> existing.containsKey(topic.name()));
-            if (partitions == 0 && !missing.isEmpty()) {
+            if (sources.isEmpty() && !missing.isEmpty()) {
                 throw new StartException(
                         ("topic \"%s\" does not exist or %s may not see it, and how many partitions it gets is"
                                         + " decided by the"
@@ -143,17 +164,19 @@ public final class Topics {
             // Last: of a topic that may not be seen the number of partitions is not known either.
             requirePartitions(planned, existing);
             if (monitors) {
-                for (LossWarning one : lossWarnings(client, config)) {
-                    LOG.warn(
-                            "{}: topic={} setting={}\n{}",
-                            one.sentence(),
-                            config.topics().activations(),
-                            Printable.value(one.setting()),
-                            one.advice());
+                for (String topic : sources.keySet()) {
+                    for (LossWarning one : lossWarnings(client, config, topic)) {
+                        LOG.warn(
+                                "{}: topic={} setting={}\n{}",
+                                one.sentence(),
+                                topic,
+                                Printable.value(one.setting()),
+                                one.advice());
+                    }
                 }
             }
             return new Prepared(
-                    partitions,
+                    sources,
                     monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0,
                     lost.size());
         }
@@ -177,11 +200,11 @@ public final class Topics {
         }
     }
 
-    static String missingActivations(MonitorConfig config) {
+    static String missingActivations(MonitorConfig config, String topic) {
         return ("topic \"%s\" does not exist at %s, or %s may not see it: create it (`plumbline topics --create"
                         + " --partitions N`"
                         + " makes all), name another under topics.activations, or grant READ on it")
-                .formatted(config.topics().activations(), config.bootstrapServers(), BrokerRefusal.principal(config));
+                .formatted(topic, config.bootstrapServers(), BrokerRefusal.principal(config));
     }
 
     /** The topics of the plan that there are. */
@@ -196,10 +219,6 @@ public final class Topics {
         existing.forEach(
                 (name, topic) -> partitions.put(name, topic.partitions().size()));
         return partitions;
-    }
-
-    private static int partitions(Map<String, TopicDescription> existing, String name) {
-        return partitions(existing).getOrDefault(name, 0);
     }
 
     /**
@@ -248,7 +267,7 @@ public final class Topics {
         return () -> topic.authorizedOperations().containsAll(needed);
     }
 
-    /** Holds what a setting of the activations topic does to rows, and what to set instead. */
+    /** Holds what a setting of a topic of activations does to rows, and what to set instead. */
     record LossWarning(String setting, String sentence, String advice) {
 
         private LossWarning(ConfigEntry setting, String sentence, String advice) {
@@ -260,8 +279,7 @@ public final class Topics {
      * Says what will happen to rows and event times that a user may not have meant, and refuses nothing: it may be
      * meant. But it shows in no number later on. Without the right to ask, nothing is said.
      */
-    static List<LossWarning> lossWarnings(TopicClient client, MonitorConfig config) {
-        String topic = config.topics().activations();
+    static List<LossWarning> lossWarnings(TopicClient client, MonitorConfig config, String topic) {
         Map<String, Config> settings = client.settings(List.of(topic));
         Config found = settings == null ? null : settings.get(topic);
         List<LossWarning> warnings = new ArrayList<>();

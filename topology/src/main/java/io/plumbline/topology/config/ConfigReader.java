@@ -38,6 +38,7 @@ final class ConfigReader {
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .build());
 
+    private static final String PLACEHOLDER = Pattern.quote(ActivationTopic.TENANT);
     private static final Pattern TOPIC = Pattern.compile("[a-zA-Z0-9._-]{1,249}");
     private static final Duration MINUTE = Duration.ofSeconds(60);
     private static final WindowSettings DEFAULT_WINDOW =
@@ -126,6 +127,7 @@ final class ConfigReader {
         Map<String, AdaptationSettings> adaptations = new LinkedHashMap<>();
         Map<String, SwapRules> swapRules = new LinkedHashMap<>();
         ModelsReader models = new ModelsReader(root, window, Set.copyOf(sitesNode.keys()));
+        TenantsReader tenants = new TenantsReader(topics);
         Map<String, List<String>> watchedOf = new LinkedHashMap<>();
         Set<String> named = new HashSet<>();
         sitesNode.children().forEach((site, node) -> {
@@ -143,6 +145,7 @@ final class ConfigReader {
                                 + "which it lists under targets")
                         .formatted(site));
             }
+            tenants.read(site, node);
             ConfigNode adaptationNode = adaptation(node);
             SwapRules swaps = SwapRulesReader.read(adaptationNode);
             AdaptationSettings adaptation = sites.adaptation(adaptationNode, swaps);
@@ -168,6 +171,7 @@ final class ConfigReader {
             }
             node.refuseUnknownKeys();
         });
+        tenants.requireOneEach(models, root);
         if (named.size() > limits.sites()) {
             root.problem("sites", "names %d sites, limits.sites allows %d".formatted(named.size(), limits.sites()));
         }
@@ -192,6 +196,7 @@ final class ConfigReader {
                 otlp,
                 limits,
                 settings,
+                tenants.bySite(),
                 models.settings(watchedOf),
                 adaptations,
                 swapRules);
@@ -329,7 +334,9 @@ final class ConfigReader {
         Map<String, String> keyOf = new HashMap<>();
         TopicNames.DEFAULT.byKey().forEach((key, otherwise) -> {
             String name = node.text(key, otherwise);
-            if (!TOPIC.matcher(name).matches() || name.equals(".") || name.equals("..")) {
+            // With a tenant's name in place of the placeholder it is one.
+            String plain = key.equals("activations") ? name.replaceFirst(PLACEHOLDER, "t") : name;
+            if (!TOPIC.matcher(plain).matches() || plain.equals(".") || plain.equals("..")) {
                 node.problem(key, name, "expected a topic name: 1 to 249 letters, digits, '.', '_' and '-'");
             }
             String other = keyOf.put(name, key);

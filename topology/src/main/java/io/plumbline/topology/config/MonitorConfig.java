@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.models.ModelSettings;
 import io.plumbline.topology.panes.StoreKind;
 import io.plumbline.topology.panes.WindowSettings;
@@ -16,8 +17,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -44,6 +48,7 @@ import org.jspecify.annotations.Nullable;
  * @param otlp where metrics are pushed to; null: nowhere
  * @param limits what is taken at most
  * @param sites what is watched, by site, in the file's order
+ * @param tenants whose each configured site is; empty where all share one topic of activations
  * @param models which sites are judged as one, by the name of the model
  * @param adaptations how the sites that adapt do it, by site; one with several targets by its configured name
  * @param swapRules how far that goes without a person, by site
@@ -65,6 +70,7 @@ public record MonitorConfig(
         @Nullable OtlpSettings otlp,
         Limits limits,
         Map<String, SiteSettings> sites,
+        Map<String, String> tenants,
         Map<String, ModelSettings> models,
         Map<String, AdaptationSettings> adaptations,
         Map<String, SwapRules> swapRules) {
@@ -81,6 +87,7 @@ public record MonitorConfig(
         // Copies that keep the order of the file, which is the order of every table.
         kafka = Collections.unmodifiableMap(new LinkedHashMap<>(kafka));
         sites = Collections.unmodifiableMap(new LinkedHashMap<>(sites));
+        tenants = Map.copyOf(tenants);
         models = Collections.unmodifiableMap(new LinkedHashMap<>(models));
         adaptations = Collections.unmodifiableMap(new LinkedHashMap<>(adaptations));
         swapRules = Collections.unmodifiableMap(new LinkedHashMap<>(swapRules));
@@ -105,9 +112,35 @@ public record MonitorConfig(
                 otlp,
                 limits,
                 sites,
+                tenants,
                 models,
                 adaptations,
                 swapRules);
+    }
+
+    /** Returns the topics of activations with the sites of each, in the order of the tenants. */
+    public List<ActivationTopic> activationTopics() {
+        if (tenants.isEmpty()) {
+            return List.of(new ActivationTopic(topics.activations(), null, sites.keySet()));
+        }
+        Map<String, Set<String>> byTenant = new TreeMap<>();
+        sites.values()
+                .forEach(site -> byTenant.computeIfAbsent(
+                                tenants.getOrDefault(site.id().group(), ""), tenant -> new LinkedHashSet<>())
+                        .add(site.site()));
+        return byTenant.entrySet().stream()
+                .map(of -> new ActivationTopic(topics.activationsOf(of.getKey()), of.getKey(), of.getValue()))
+                .toList();
+    }
+
+    /** Returns the topic by which the rows of a site come. */
+    public String activationTopicOf(SiteId site) {
+        return topics.activationsOf(tenants.get(site.group()));
+    }
+
+    /** Returns whether rows are read from a topic. */
+    public boolean isActivationTopic(String topic) {
+        return activationTopics().stream().anyMatch(one -> one.topic().equals(topic));
     }
 
     /** Returns how a watched site adapts, which for the block of a target is as all of them; null where it does not. */

@@ -2,11 +2,12 @@ package io.plumbline.topology.config;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The names of the topics between model servers, the two applications and those who read the results.
  *
- * @param activations rows from the model servers
+ * @param activations rows from the model servers; with {@value ActivationTopic#TENANT} in it, a topic a tenant
  * @param moments tiles of closed panes, monitor to itself
  * @param windowReports one JSON report per site and window
  * @param modelWindows how the sites of a model stand, monitor to itself; used where there is a model
@@ -37,6 +38,14 @@ public record TopicNames(
             "decoders",
             "dead-letters",
             "plumbline-configuration");
+
+    /** The length of the longest name that Kafka takes. */
+    static final int LONGEST = 249;
+
+    /** Returns the topic of activations of a tenant; null: that of all. */
+    public String activationsOf(@Nullable String tenant) {
+        return tenant == null ? activations : activations.replace(ActivationTopic.TENANT, tenant);
+    }
 
     /** The names by their keys in the configuration file, in the order a record meets them. */
     public Map<String, String> byKey() {

@@ -54,6 +54,7 @@ public record DeadLetter(Reason reason, String message) {
     /** The fixed set of reasons, so that a counter by reason stays small; each with whether a replay helps. */
     public enum Reason {
         UNKNOWN_SITE("yes, once the site is configured"),
+        OTHER_TENANT("no, but on the topic of its tenant"),
         NULL_VALUE(Reason.NO),
         MALFORMED(Reason.NO),
         WRONG_WIDTH("yes, if the explainer was the wrong one"),

@@ -48,23 +48,29 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
             IngestListener listener,
             String accepted,
             RefusedRecords refused) {
-        return supplier(sites, limits, context -> (record, timestampMs) -> null, listener, accepted, refused);
+        return supplier(
+                new RecordReader(sites, limits),
+                limits,
+                context -> (record, timestampMs) -> null,
+                listener,
+                accepted,
+                refused);
     }
 
     /**
+     * @param reader reads the records of this topic
      * @param limits what is past them is refused
      * @param admissions asked about records that read well
      * @param accepted name of the child node that takes {@link Ingested}
      * @param refused takes the records that are refused
      */
     public static ProcessorSupplier<byte[], byte[], Object, Object> supplier(
-            Map<String, SiteShape> sites,
+            RecordReader reader,
             Limits limits,
             Admission.Supplier admissions,
             IngestListener listener,
             String accepted,
             RefusedRecords refused) {
-        RecordReader reader = new RecordReader(sites, limits);
         return TaskProcessor.supplier(
                 Set.of(),
                 context ->

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.apache.kafka.common.header.Header;
 import org.apache.kafka.common.header.Headers;
 import org.jspecify.annotations.Nullable;
@@ -41,6 +42,7 @@ public final class RecordReader {
     private static final int NAMES_IN_MESSAGE = 10;
 
     private final Map<String, List<SiteShape>> sites;
+    private final Set<String> elsewhere;
     private final Limits limits;
     private final int longestName;
     private final String configured;
@@ -49,10 +51,19 @@ public final class RecordReader {
 
     /** @param sites what records may be of; all others are refused */
     public RecordReader(Map<String, SiteShape> sites, Limits limits) {
+        this(sites, Set.of(), limits);
+    }
+
+    /**
+     * @param sites what records may be of; all others are refused
+     * @param elsewhere sites whose rows come by topics of other tenants
+     */
+    public RecordReader(Map<String, SiteShape> sites, Set<String> elsewhere, Limits limits) {
         this.sites = byName(sites);
+        this.elsewhere = Set.copyOf(elsewhere);
         this.limits = limits;
         momentChecks = new MomentChecks(limits);
-        longestName = this.sites.keySet().stream()
+        longestName = Stream.concat(this.sites.keySet().stream(), elsewhere.stream())
                 .mapToInt(site -> site.getBytes(StandardCharsets.UTF_8).length)
                 .max()
                 .orElse(0);
@@ -192,7 +203,14 @@ public final class RecordReader {
             throw new Refused(Reason.UNKNOWN_SITE, "neither a 'site' header nor a key names the site");
         }
         // A name longer than any configured one is not even made a text of.
-        List<SiteShape> shapes = name.length > longestName ? null : sites.get(new String(name, StandardCharsets.UTF_8));
+        String site = name.length > longestName ? null : new String(name, StandardCharsets.UTF_8);
+        List<SiteShape> shapes = site == null ? null : sites.get(site);
+        if (site != null && elsewhere.contains(site)) {
+            // Names none of theirs: who may write here need not know them.
+            throw new Refused(
+                    Reason.OTHER_TENANT,
+                    "site \"%s\" is not of the tenant whose topic this is; its own: %s".formatted(site, configured));
+        }
         if (shapes == null) {
             boolean cut = name.length > LONGEST_NAME_IN_MESSAGE;
             String shown = new String(name, 0, cut ? LONGEST_NAME_IN_MESSAGE : name.length, StandardCharsets.UTF_8);

@@ -3,7 +3,6 @@ package io.plumbline.topology.kafka;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -56,21 +55,21 @@ import org.slf4j.LoggerFactory;
  */
 public final class NextOffsets {
 
-    /** A topic that an application reads. */
-    public enum Input {
-        ACTIVATIONS,
-        MOMENTS,
-        MODEL_WINDOWS,
-        ADAPTATION_REQUESTS;
+    /**
+     * A topic that an application reads.
+     *
+     * @param label its name in metrics
+     */
+    public record Input(String label) {
 
-        /** Returns the name in metrics. */
-        public String label() {
-            return name().toLowerCase(Locale.ROOT);
-        }
+        public static final Input ACTIVATIONS = new Input("activations");
+        public static final Input MOMENTS = new Input("moments");
+        public static final Input MODEL_WINDOWS = new Input("model_windows");
+        public static final Input ADAPTATION_REQUESTS = new Input("adaptation_requests");
 
         /** Returns the name of the store of the tasks that read it. */
         public String store() {
-            return label().replace('_', '-') + "-read";
+            return label.replace('_', '-') + "-read";
         }
     }
 

@@ -60,9 +60,6 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     /** The label of the topic of requests to adapt, which is Plumbline's own. */
     public static final String ADAPTATION_REQUESTS = "adaptation_requests";
 
-    /** The label of the user's topic of activations. */
-    public static final String ACTIVATIONS = "activations";
-
     private static final Logger log = LoggerFactory.getLogger(Metrics.class);
 
     /**
@@ -217,18 +214,13 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         guarded(() -> StandstillGauges.register(meters, standstills));
     }
 
-    /** Creates the counters of lost offsets of the activations topic at 0. */
-    public void expectPartitions(int partitions) {
+    /** Creates the counters of lost offsets of a topic at 0. */
+    public void expectPartitions(NextOffsets.Input input, int partitions) {
         guarded(() -> {
             for (int partition = 0; partition < partitions; partition++) {
-                counters.lostOffsets(ACTIVATIONS, partition);
+                counters.lostOffsets(input.label(), partition);
             }
         });
-    }
-
-    /** Counts offsets of a partition of the activations topic that were deleted before they were read. */
-    public void offsetsLost(int partition, long offsets) {
-        onLost(NextOffsets.Input.ACTIVATIONS, partition, offsets);
     }
 
     @Override
@@ -249,10 +241,10 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         guarded(() -> counters.lostOffsets(input.label(), partition).increment((double) offsets));
     }
 
-    /** Adds how many partitions of the activations topic nobody reads. */
+    /** Adds how many partitions of the topics of activations nobody reads. */
     public void expectUnreadPartitions(IntSupplier unread) {
         guarded(() -> Gauge.builder("plumbline.unread.partitions", unread, IntSupplier::getAsInt)
-                .description("Partitions of the activations topic that are not read, since they were added while the"
+                .description("Partitions of topics of activations that are not read, since they were added while the"
                         + " monitor ran")
                 .strongReference(true)
                 .register(meters));

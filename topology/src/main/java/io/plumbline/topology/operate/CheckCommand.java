@@ -13,6 +13,7 @@ import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Memory;
 import io.plumbline.topology.cli.Options;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.ConfigException;
 import io.plumbline.topology.config.ModelCheck;
@@ -234,14 +235,21 @@ final class CheckCommand implements Callable<Integer> {
             return partitions;
         }
         try {
-            return offline
-                    ? 1
-                    : Brokers.partitions(
-                                    monitor.adminProperties(), monitor.topics().activations())
-                            .orElse(1);
+            return offline ? 1 : mostPartitions(monitor);
         } catch (StartException noClient) {
             return 1; // reported with the broker
         }
+    }
+
+    /** Returns the partitions of the topic of activations that has the most; 1 where there is none. */
+    private static int mostPartitions(MonitorConfig monitor) {
+        int most = 1;
+        for (ActivationTopic topic : monitor.activationTopics()) {
+            most = Math.max(
+                    most,
+                    Brokers.partitions(monitor.adminProperties(), topic.topic()).orElse(1));
+        }
+        return most;
     }
 
     private static void print(PrintWriter out, ConfigCheck.Site site) {
@@ -291,24 +299,27 @@ final class CheckCommand implements Callable<Integer> {
     }
 
     /**
-     * Checks the topics: missing ones of Plumbline's own are made at start; the activations topic is the user's and
+     * Checks the topics: missing ones of Plumbline's own are made at start; those of activations are the user's and
      * must be there.
      */
     static int checkTopics(MonitorConfig monitor, Set<String> existing, PrintWriter out, PrintWriter err) {
         Set<String> missing = new TreeSet<>(monitor.topics().byKey().values());
+        missing.remove(monitor.topics().activations());
         missing.removeAll(existing);
         if (monitor.models().isEmpty()) {
             missing.remove(monitor.topics().modelWindows());
         }
-        boolean hasActivations = !missing.remove(monitor.topics().activations());
         out.println("broker %s answers; topics `run` will make: %s"
                 .formatted(monitor.bootstrapServers(), missing.isEmpty() ? "none" : String.join(", ", missing)));
-        if (hasActivations) {
-            return 0;
+        int problems = 0;
+        for (ActivationTopic topic : monitor.activationTopics()) {
+            if (!existing.contains(topic.topic())) {
+                err.println(("topic \"%s\" does not exist at %s: `plumbline topics --config FILE --create` makes it, "
+                                + "or name another under topics.activations")
+                        .formatted(topic.topic(), monitor.bootstrapServers()));
+                problems++;
+            }
         }
-        err.println(("topic \"%s\" does not exist at %s: `plumbline topics --config FILE --create` makes it, "
-                        + "or name another under topics.activations")
-                .formatted(monitor.topics().activations(), monitor.bootstrapServers()));
-        return 1;
+        return problems;
     }
 }

@@ -3,6 +3,7 @@ package io.plumbline.topology.operate;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.ingest.SiteId;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * A Kafka cluster as a command's clients reach it.
  *
  * @param topics what the topics are called there
+ * @param tenants whose each configured site is, where each tenant has a topic of activations
  * @param admin properties of a client that asks about topics
  * @param consumer properties of a reader, which is no member of the monitor's group
  * @param producer properties of a writer, without a transactional id
@@ -23,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  */
 record Cluster(
         TopicNames topics,
+        Map<String, String> tenants,
         Map<String, String> admin,
         Map<String, String> consumer,
         Map<String, String> producer,
@@ -34,13 +37,14 @@ record Cluster(
 
     /** A cluster with the default topics. */
     static Cluster at(Map<String, String> client) {
-        return new Cluster(TopicNames.DEFAULT, client, client, client, null, Set.of());
+        return new Cluster(TopicNames.DEFAULT, Map.of(), client, client, client, null, Set.of());
     }
 
     /** @param more properties that win over those of the file */
     static Cluster of(MonitorConfig config, Map<String, String> more) {
         return new Cluster(
                 config.topics(),
+                config.tenants(),
                 with(config.adminProperties(), more),
                 with(config.subscriberProperties(), more),
                 with(config.producerProperties(), more),
@@ -62,6 +66,20 @@ record Cluster(
         OF_ONE_MEMBER.forEach(client::remove);
         client.putAll(more);
         return client;
+    }
+
+    /**
+     * Returns the topic by which the rows of a site come.
+     *
+     * @throws UsageException when that is told by its tenant, and the file does not name the site
+     */
+    String activationsOf(String site) {
+        String tenant = tenants.get(SiteId.parse(site).group());
+        if (tenant == null && !tenants.isEmpty()) {
+            throw new UsageException(
+                    "--site %s: expected one of the file, whose tenant tells the topic, or --topic".formatted(site));
+        }
+        return topics.activationsOf(tenant);
     }
 
     String bootstrapServers() {

@@ -2,11 +2,14 @@ package io.plumbline.topology.operate;
 
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -82,7 +85,7 @@ final class OffsetsCommand implements Callable<Integer> {
             if (from == null) {
                 throw new UsageException("--pass %d: name the --partition it lies on".formatted(offset));
             }
-            String name = topic == null ? monitor.topics().activations() : topic;
+            String name = topic == null ? onlyActivations(monitor) : topic;
             try (GroupPlaces places = GroupPlaces.of(monitor, group(monitor, name))) {
                 out.println(pass(places, name, from, offset));
             }
@@ -92,9 +95,8 @@ final class OffsetsCommand implements Callable<Integer> {
     }
 
     private void show(MonitorConfig monitor, PrintWriter out) {
-        TopicNames names = monitor.topics();
         out.printf(ROW, "topic", "partition", "reads next", "ends at", "waiting");
-        for (String name : new String[] {names.activations(), names.moments(), names.adaptationRequests()}) {
+        for (String name : read(monitor)) {
             if (topic != null && !topic.equals(name)) {
                 continue;
             }
@@ -106,17 +108,35 @@ final class OffsetsCommand implements Callable<Integer> {
         }
     }
 
+    /** Returns the topics that the applications read, in the order a record meets them. */
+    private static List<String> read(MonitorConfig monitor) {
+        List<String> read = new ArrayList<>();
+        monitor.activationTopics().forEach(of -> read.add(of.topic()));
+        read.add(monitor.topics().moments());
+        read.add(monitor.topics().adaptationRequests());
+        return read;
+    }
+
+    private static String onlyActivations(MonitorConfig monitor) {
+        List<ActivationTopic> topics = monitor.activationTopics();
+        if (topics.size() > 1) {
+            throw new UsageException("--pass: there are %d topics of activations; name one with --topic"
+                    .formatted(topics.size()));
+        }
+        return topics.get(0).topic();
+    }
+
     /** The group that reads the topic, which is the application's id. */
     private static String group(MonitorConfig monitor, String topic) {
         TopicNames names = monitor.topics();
-        if (topic.equals(names.activations()) || topic.equals(names.moments())) {
+        if (monitor.isActivationTopic(topic) || topic.equals(names.moments())) {
             return monitor.monitorApplicationId();
         }
         if (topic.equals(names.adaptationRequests())) {
             return monitor.adapterApplicationId();
         }
-        throw new UsageException("--topic %s: neither application reads it; expected %s, %s or %s"
-                .formatted(topic, names.activations(), names.moments(), names.adaptationRequests()));
+        throw new UsageException("--topic %s: neither application reads it; expected one of %s"
+                .formatted(topic, String.join(", ", read(monitor))));
     }
 
     private String pass(GroupPlaces places, String name, int from, long offset) {

@@ -212,7 +212,7 @@ final class ReplayCommand implements Callable<Integer> {
         EventTimes times = eventTimes();
         try (ActivationStream stream = ActivationStream.open(activations, hiddenLayers())) {
             Cluster cluster = options.cluster();
-            String target = topic == null ? cluster.topics().activations() : topic;
+            String target = topic == null ? cluster.activationsOf(sites.get(0)) : topic;
             requireTopic(cluster, target);
             if (times.step() != null) {
                 EventTimeTraps.refuse(

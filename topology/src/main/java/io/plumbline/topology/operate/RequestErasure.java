@@ -3,6 +3,7 @@ package io.plumbline.topology.operate;
 import io.plumbline.topology.broker.Application;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.erasure.ErasedState;
 import io.plumbline.topology.erasure.RequestTrace;
@@ -109,7 +110,9 @@ final class RequestErasure implements AutoCloseable {
     List<Place> places() {
         Set<String> existing = Brokers.topics(config.adminProperties());
         List<Place> places = new ArrayList<>();
-        places.add(new Place(config.topics().activations(), Kind.FOR_OTHERS, config.monitorApplicationId(), Map.of()));
+        for (ActivationTopic topic : config.activationTopics()) {
+            places.add(new Place(topic.topic(), Kind.FOR_OTHERS, config.monitorApplicationId(), Map.of()));
+        }
         for (Topics.Used used : Topics.used(config, EnumSet.allOf(Application.class))) {
             String group = group(used);
             places.add(new Place(used.name(), kind(used.name(), group), group, used.settings()));

@@ -81,11 +81,16 @@ final class TopicRecording implements Closeable {
     private long requests;
 
     private TopicRecording(
-            MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods, Predicate<String> wanted) {
+            MonitorConfig config,
+            String topic,
+            SiteShape shape,
+            RowMask mask,
+            List<Period> periods,
+            Predicate<String> wanted) {
         this.topicReader =
                 TopicReader.open(config.subscriberProperties(), Map.of("max.poll.records", Integer.toString(AHEAD)));
         this.records = new MergedRecords(topicReader, AHEAD, ORDER);
-        this.topic = config.topics().activations();
+        this.topic = topic;
         this.site = shape.site();
         this.periods = List.copyOf(periods);
         this.read = new long[periods.size()];
@@ -112,11 +117,11 @@ final class TopicRecording implements Closeable {
      */
     static TopicRecording open(
             MonitorConfig config, SiteShape shape, RowMask mask, List<Period> periods, Predicate<String> wanted) {
-        String topic = config.topics().activations();
+        String topic = config.activationTopicOf(shape.id());
         if (!Brokers.topics(config.adminProperties()).contains(topic)) {
             throw new UsageException("topic %s does not exist at %s".formatted(topic, config.bootstrapServers()));
         }
-        TopicRecording recording = new TopicRecording(config, shape, mask, periods, wanted);
+        TopicRecording recording = new TopicRecording(config, topic, shape, mask, periods, wanted);
         try {
             recording.findRange();
         } catch (RuntimeException notThere) {

@@ -9,6 +9,7 @@ import io.plumbline.topology.broker.Grant;
 import io.plumbline.topology.broker.TopicReview;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -92,9 +93,17 @@ final class TopicsCommand implements Callable<Integer> {
     AccessRole role;
 
     @Option(
+            names = "--tenant",
+            paramLabel = "TENANT",
+            description = "With --acl --role producer: the tenant whose topic is to be written to. Default: each.")
+    @Nullable
+    String tenant;
+
+    @Option(
             names = "--principal",
             paramLabel = "PRINCIPAL",
-            description = "With --acl: whom to grant it, such as User:monitor. Default: User:plumbline-<role>.")
+            description = "With --acl: whom to grant it, such as User:monitor. Default: User:plumbline-<role>, of a"
+                    + " producer with its tenant behind.")
     @Nullable
     String principal;
 
@@ -141,6 +150,9 @@ final class TopicsCommand implements Callable<Integer> {
         if (!task.acl && (role != null || principal != null)) {
             throw new UsageException("--role and --principal go with --acl");
         }
+        if (tenant != null && role != AccessRole.PRODUCER) {
+            throw new UsageException("--tenant goes with --acl --role producer");
+        }
     }
 
     private static long largestMomentRecord(MonitorConfig monitor) throws IOException {
@@ -186,15 +198,44 @@ final class TopicsCommand implements Callable<Integer> {
     }
 
     private void printRights(MonitorConfig monitor, PrintWriter out) {
+        List<ActivationTopic> producers = producers(monitor);
         for (AccessRole one : role == null ? AccessRole.values() : new AccessRole[] {role}) {
-            out.println("# %s: %s".formatted(one, one.what()));
-            for (Grant grant : one.grants(monitor)) {
-                out.println(grant.command(
-                        monitor.bootstrapServers(),
-                        commandConfig,
-                        principal == null ? "User:plumbline-" + one : principal));
+            if (one == AccessRole.PRODUCER) {
+                for (ActivationTopic topic : producers) {
+                    String name = topic.tenant() == null ? one.toString() : one + "-" + topic.tenant();
+                    printRights(monitor, out, name, one, List.of(AccessRole.writing(topic)));
+                }
+            } else {
+                printRights(monitor, out, one.toString(), one, one.grants(monitor));
             }
         }
         out.flush();
+    }
+
+    /** Returns the topics that producers write to, of all tenants unless one is named. */
+    private List<ActivationTopic> producers(MonitorConfig monitor) {
+        List<ActivationTopic> topics = monitor.activationTopics().stream()
+                .filter(topic -> tenant == null || tenant.equals(topic.tenant()))
+                .toList();
+        if (topics.isEmpty()) {
+            throw new UsageException(
+                    "--tenant %s: expected one that a site names under `tenant`".formatted(tenant));
+        }
+        if (role == AccessRole.PRODUCER && principal != null && topics.size() > 1) {
+            throw new UsageException("--principal %s: may write the rows of one tenant; name it with --tenant"
+                    .formatted(principal));
+        }
+        return topics;
+    }
+
+    private void printRights(
+            MonitorConfig monitor, PrintWriter out, String name, AccessRole one, List<Grant> grants) {
+        out.println("# %s: %s".formatted(name, one.what()));
+        for (Grant grant : grants) {
+            out.println(grant.command(
+                    monitor.bootstrapServers(),
+                    commandConfig,
+                    principal == null ? "User:plumbline-" + name : principal));
+        }
     }
 }

@@ -29,7 +29,7 @@ import org.apache.kafka.common.errors.RetriableException;
  * records would take an hour.
  *
  * <p>What is deleted cannot be looked at. A single offset is taken for the marker behind the last record; more are
- * taken for records. Of the activations topic those from the committed offset on are counted by {@link SourceWatcher}.
+ * taken for records. Of a topic of activations those from the committed offset on are counted by {@link SourceWatcher}.
  */
 final class BrokerOffsets implements NextOffsets.Source, AutoCloseable {
 
@@ -109,7 +109,7 @@ final class BrokerOffsets implements NextOffsets.Source, AutoCloseable {
         if (to - from <= 1) {
             return 0;
         }
-        if (!partition.topic().equals(config.topics().activations())) {
+        if (!config.isActivationTopic(partition.topic())) {
             return to - from;
         }
         OffsetAndMetadata committed = answer(

@@ -11,7 +11,7 @@ import org.apache.kafka.streams.processor.internals.TopicPartitionMetadata;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Knows how far in event time each partition of the activations topic is read, in whatever process, and lets none be
+ * Knows how far in event time each partition of a topic of activations is read, in whatever process, and lets none be
  * read so far ahead of the slowest that more panes wait for it than may.
  *
  * <p>Kafka Streams commits the event time of a partition together with its offset, so the broker tells it to every

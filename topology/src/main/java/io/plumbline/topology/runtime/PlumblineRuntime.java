@@ -12,11 +12,12 @@ import io.plumbline.topology.assessment.WatchedTargets;
 import io.plumbline.topology.broker.Application;
 import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.topology.broker.DecidedCommits;
-import io.plumbline.topology.broker.HeldBackTopic;
+import io.plumbline.topology.broker.HeldBackTopics;
 import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.broker.StreamsSettings;
 import io.plumbline.topology.broker.Topics;
+import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.LogSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.OtlpSettings;
@@ -55,12 +56,15 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -277,16 +281,18 @@ public final class PlumblineRuntime implements AutoCloseable {
         int waitingPanes = role.monitors()
                 ? CapacityEstimate.waitingPanes(
                         config,
-                        prepared.sourcePartitions(),
+                        prepared.mostPartitions(),
                         Runtime.getRuntime().maxMemory())
                 : 0;
         InForce<Watched> inForce =
                 InForce.of(new Watched(role.monitors() ? config.withWaitingPanes(waitingPanes) : config, sites));
-        PartitionTimes times = times(config, waitingPanes, prepared.sourcePartitions());
+        Map<String, PartitionTimes> times = new HashMap<>();
+        prepared.sourcePartitions()
+                .forEach((topic, partitions) -> times.put(topic, times(config, waitingPanes, partitions)));
         configured = new Configured(
                 inForce,
                 role.monitors(),
-                role.monitors() ? times::newestMs : () -> PartitionTimes.UNKNOWN,
+                role.monitors() ? () -> newestMs(times.values()) : () -> PartitionTimes.UNKNOWN,
                 heard(
                         ReloadListener.class,
                         metrics,
@@ -296,7 +302,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             Properties properties = StreamsSettings.monitor(config);
-            SourceWatcher source = watchSource(config, prepared, metrics, times);
+            Map<String, SourceWatcher> sources = watchSources(config, prepared, metrics, times);
             Topology topology = MonitorTopology.build(
                     inForce,
                     prepared,
@@ -311,27 +317,32 @@ public final class PlumblineRuntime implements AutoCloseable {
                                     console)),
                     repeats,
                     nextOffsets(config, config.monitorApplicationId(), metrics),
-                    source,
+                    topic -> required(sources, topic),
                     WindowWorkers.of(threads(properties)),
                     WatchedSite::projections,
                     probes,
                     outputs);
-            HeldBackTopic heldBack = new HeldBackTopic(config.topics().activations(), times);
-            DecidedCommits clients = new DecidedCommits(source.topic()::requireSame).holdingBack(heldBack);
+            HeldBackTopics heldBack = new HeldBackTopics(Map.copyOf(times));
+            DecidedCommits clients = new DecidedCommits(
+                            () -> sources.values().forEach(source -> source.topic().requireSame()))
+                    .holdingBack(heldBack);
             StreamsSettings.holdBack(properties, heldBack);
             KafkaStreams streams =
                     streams(Application.MONITOR, topology, properties, clients, outputs, config, metrics, topicsThere);
             Map<String, String> topics = new HashMap<>();
-            topics.put(Metrics.ACTIVATIONS, config.topics().activations());
+            for (ActivationTopic topic : config.activationTopics()) {
+                topics.put(MonitorTopology.activations(topic).label(), topic.topic());
+            }
             topics.put(Metrics.MOMENTS, config.topics().moments());
             if (!config.models().isEmpty()) {
                 topics.put(Metrics.MODEL_WINDOWS, config.topics().modelWindows());
             }
             Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
-            allReady = allReady.and(source.topic().whole())
-                    .and(source.answering())
-                    .and(StreamsProbes.ready("monitor", streams))
+            for (SourceWatcher source : sources.values()) {
+                allReady = allReady.and(source.topic().whole()).and(source.answering());
+            }
+            allReady = allReady.and(StreamsProbes.ready("monitor", streams))
                     .and(moving);
         }
         if (role.adapts()) {
@@ -390,21 +401,38 @@ public final class PlumblineRuntime implements AutoCloseable {
                 System::currentTimeMillis);
     }
 
-    /** Watches whether the activations can be read, and are those that reading began with. */
-    private SourceWatcher watchSource(
-            MonitorConfig config, Topics.Prepared prepared, Metrics metrics, PartitionTimes times) {
-        metrics.expectPartitions(prepared.sourcePartitions());
-        SourceWatcher watcher = own(SourceWatcher.start(
-                config.adminProperties(),
-                config.topics().activations(),
-                prepared.sourcePartitions(),
-                config.monitorApplicationId(),
-                config.window().idleClose(),
-                metrics::offsetsLost,
-                sentence -> stop(Application.MONITOR, sentence),
-                times));
-        metrics.expectUnreadPartitions(() -> watcher.topic().unreadPartitions());
-        return watcher;
+    /** Watches, by topic, whether the activations can be read, and are those that reading began with. */
+    private Map<String, SourceWatcher> watchSources(
+            MonitorConfig config, Topics.Prepared prepared, Metrics metrics, Map<String, PartitionTimes> times) {
+        Map<String, SourceWatcher> sources = new TreeMap<>();
+        for (ActivationTopic topic : config.activationTopics()) {
+            NextOffsets.Input input = MonitorTopology.activations(topic);
+            int partitions = prepared.partitionsOf(topic.topic());
+            metrics.expectPartitions(input, partitions);
+            sources.put(
+                    topic.topic(),
+                    own(SourceWatcher.start(
+                            config.adminProperties(),
+                            topic.topic(),
+                            partitions,
+                            config.monitorApplicationId(),
+                            config.window().idleClose(),
+                            (partition, offsets) -> metrics.onLost(input, partition, offsets),
+                            sentence -> stop(Application.MONITOR, sentence),
+                            required(times, topic.topic()))));
+        }
+        metrics.expectUnreadPartitions(() -> sources.values().stream()
+                .mapToInt(source -> source.topic().unreadPartitions())
+                .sum());
+        return sources;
+    }
+
+    private static long newestMs(Collection<PartitionTimes> times) {
+        return times.stream().mapToLong(PartitionTimes::newestMs).max().orElse(PartitionTimes.UNKNOWN);
+    }
+
+    private static <T> T required(Map<String, T> byTopic, String topic) {
+        return Objects.requireNonNull(byTopic.get(topic), topic);
     }
 
     private NextOffsets nextOffsets(MonitorConfig config, String group, Metrics metrics) {
@@ -543,7 +571,7 @@ public final class PlumblineRuntime implements AutoCloseable {
 
     /** Returns the address at which the page, /metrics, /healthz and /readyz are served. */
     public InetSocketAddress httpAddress() {
-        return java.util.Objects.requireNonNull(server, "started").address();
+        return Objects.requireNonNull(server, "started").address();
     }
 
     /**
@@ -553,7 +581,7 @@ public final class PlumblineRuntime implements AutoCloseable {
      * @param log hears what it says of the log
      */
     public void follow(FirstRead first, Consumer<LogSettings> log) throws InterruptedException {
-        Configured now = java.util.Objects.requireNonNull(configured, "started");
+        Configured now = Objects.requireNonNull(configured, "started");
         ConfigReload reload =
                 own(ConfigReload.start(first, now.inForce(), now.monitors(), now.newestEventMs(), now.listener(), log));
         own(ConfigFollower.start(first, reload));

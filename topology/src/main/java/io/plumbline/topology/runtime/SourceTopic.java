@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Checks whether the activations topic is still the one that reading began with, and has no more partitions than are
+ * Checks whether a topic of activations is still the one that reading began with, and has no more partitions than are
  * read.
  *
  * <p>A topic that is deleted and made again under its name is another topic. Kafka's consumer goes on in it at the

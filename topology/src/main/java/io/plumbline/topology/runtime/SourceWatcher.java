@@ -30,7 +30,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Asks the broker every few seconds for first, last and committed offset of each partition of the activations topic:
+ * Asks the broker every few seconds for first, last and committed offset of each partition of a topic of activations:
  * whether it can be read, whether something lies unread, and whether something was deleted before it was read.
  *
  * <p>A consumer whose place is deleted goes on at the first record there is, and says nothing; here the gap is logged

@@ -40,12 +40,10 @@ final class PaneAccumulator implements Task<String, Ingested> {
 
     private final ProcessorContext<byte[], byte[]> context;
     private final WindowSettings settings;
-    private final String storeName;
+    private final WindowStage.Source source;
     private final PaneStore<SiteClock> panes;
     private final CommitHook.Signal changed;
-    private final int sourcePartitions;
     private final WindowListener listener;
-    private final SourceWatch watch;
     private final Duration checkInterval;
     private final long application;
     private final Silence silence;
@@ -61,20 +59,16 @@ final class PaneAccumulator implements Task<String, Ingested> {
             ProcessorContext<byte[], byte[]> context,
             WindowSettings settings,
             CommitHook hook,
-            String storeName,
-            int sourcePartitions,
+            WindowStage.Source source,
             WindowListener listener,
-            SourceWatch watch,
             Map<String, Agreement> agreements,
             Duration ahead) {
         this.context = context;
         this.settings = settings;
-        this.storeName = storeName;
-        this.sourcePartitions = sourcePartitions;
+        this.source = source;
         this.listener = listener;
-        this.watch = watch;
         application = PaneMessage.application(context.applicationId());
-        panes = context.getStateStore(storeName);
+        panes = context.getStateStore(source.store());
         panes.reset(agreements);
         agreements.forEach((site, agreement) -> headers.put(site, agreement.headers()));
         lastCheckMs = context.currentSystemTimeMs();
@@ -87,7 +81,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         Duration idleClose = settings.idleClose();
         checkInterval = idleClose != null && idleClose.compareTo(IDLE_CHECK) < 0 ? idleClose : IDLE_CHECK;
         changed = hook.beforeCommit(context, this::write);
-        listener.onState(storeName, context.taskId().toString(), panes.size());
+        listener.onState(source.store(), context.taskId().toString(), panes.size());
         context.schedule(checkInterval, PunctuationType.WALL_CLOCK_TIME, this::check);
         context.schedule(PaneStore.FORGET_AFTER, PunctuationType.WALL_CLOCK_TIME, wallMs -> forgetUnknown());
     }
@@ -186,7 +180,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         long begin = System.nanoTime();
         panes.writeDirty();
         listener.onStored(System.nanoTime() - begin);
-        listener.onState(storeName, context.taskId().toString(), panes.size());
+        listener.onState(source.store(), context.taskId().toString(), panes.size());
     }
 
     private LateReason reasonOf(SiteClock clock, long paneEndMs) {
@@ -232,7 +226,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         long passedOverUpToMs = passedOverUpToMs(site, clock);
         PaneMessage progress = new PaneMessage.Progress(
                 context.taskId().partition(),
-                sourcePartitions,
+                source.partitions(),
                 clock.closedUpToMs(),
                 clock.silent(),
                 clock.eventTimeMs(),
@@ -254,7 +248,7 @@ final class PaneAccumulator implements Task<String, Ingested> {
         // Time in which this task did not run is no silence of the sites: their records lie unread.
         long stalledMs = Math.max(0, wallMs - lastCheckMs - 2 * checkInterval.toMillis());
         lastCheckMs = wallMs;
-        SourceWatch.Sight sight = watch.sight(context.taskId().partition());
+        SourceWatch.Sight sight = source.watch().sight(context.taskId().partition());
         provenMs = silence.provenMs(sight, wallMs);
         for (String site : panes.sites()) {
             SiteClock clock = panes.site(site);
@@ -300,6 +294,6 @@ final class PaneAccumulator implements Task<String, Ingested> {
 
     @Override
     public void close() {
-        listener.onStateReleased(storeName, context.taskId().toString());
+        listener.onStateReleased(source.store(), context.taskId().toString());
     }
 }

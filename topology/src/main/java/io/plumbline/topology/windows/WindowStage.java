@@ -37,19 +37,15 @@ public final class WindowStage {
     private final Map<String, Integer> dimensions;
     private final int sampleRows;
     private final RequestTotalling totalling;
-    private final int sourcePartitions;
     private final Map<String, String> logConfig;
     private final WindowListener listener;
-    private final SourceWatch watch;
     private final Map<String, Agreement> agreements = new TreeMap<>();
 
     /**
      * @param dimensions target width of each configured site
      * @param sampleRows rows kept per pane and window for a refit
      * @param totalling the sites whose request totals are kept
-     * @param sourcePartitions partitions of the activations topic: a window waits for all of them
      * @param logConfig topic settings of the change-logs
-     * @param watch tells silence of a site from a source that cannot be read
      * @param agreed what else than windows and widths all instances must agree on, by site
      */
     public WindowStage(
@@ -58,22 +54,33 @@ public final class WindowStage {
             Map<String, Integer> dimensions,
             int sampleRows,
             RequestTotalling totalling,
-            int sourcePartitions,
             Map<String, String> logConfig,
             WindowListener listener,
-            SourceWatch watch,
             Map<String, Map<String, String>> agreed) {
         this.settings = settings;
         this.kind = kind;
         this.dimensions = dimensions;
         this.sampleRows = sampleRows;
         this.totalling = totalling;
-        this.sourcePartitions = sourcePartitions;
         this.logConfig = logConfig;
         this.listener = listener;
-        this.watch = watch;
         dimensions.forEach((site, width) ->
                 agreements.put(site, Agreement.of(settings, width, agreed.getOrDefault(site, Map.of()))));
+    }
+
+    /**
+     * A topic that rows are read from.
+     *
+     * @param store where its open panes are kept: {@link #PANES_STORE}, or a store of its own where there are several
+     * @param sites whose rows come by it
+     * @param partitions of the topic: a window waits for all of them
+     * @param watch tells silence of a site from a source that cannot be read
+     */
+    public record Source(String store, Set<String> sites, int partitions, SourceWatch watch) {
+
+        public Source {
+            sites = Set.copyOf(sites);
+        }
     }
 
     /**
@@ -81,21 +88,24 @@ public final class WindowStage {
      *
      * @param ahead how far the clock of a producer may be ahead of another's
      */
-    public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator(Duration ahead) {
-        CommitHook hook = new CommitHook(PANES_STORE + "-commit-hook");
+    public ProcessorSupplier<String, Ingested, byte[], byte[]> accumulator(Source source, Duration ahead) {
+        CommitHook hook = new CommitHook(source.store() + "-commit-hook");
+        Map<String, Agreement> own = new TreeMap<>(agreements);
+        own.keySet().retainAll(source.sites());
+        Map<String, Integer> widths = new TreeMap<>(dimensions);
+        widths.keySet().retainAll(source.sites());
         return TaskProcessor.supplier(
-                Set.of(storeBuilder(PANES_STORE, SiteClock.CODEC), hook.storeBuilder()),
-                context -> new PaneAccumulator(
-                        context, settings, hook, PANES_STORE, sourcePartitions, listener, watch, agreements, ahead));
+                Set.of(storeBuilder(source.store(), SiteClock.CODEC, widths), hook.storeBuilder()),
+                context -> new PaneAccumulator(context, settings, hook, source, listener, own, ahead));
     }
 
     /**
-     * Guards level 1 where its records are read. The processor that asks must be connected to {@link #PANES_STORE}.
+     * Guards level 1 where its records are read. The processor that asks must be connected to the store of the source.
      *
      * @param requestsPerWindow records of one site that one pane of one source partition takes
      */
-    public Admission.Supplier admission(int requestsPerWindow) {
-        return context -> new PaneAdmission(settings, context.getStateStore(PANES_STORE), requestsPerWindow);
+    public Admission.Supplier admission(Source source, int requestsPerWindow) {
+        return context -> new PaneAdmission(settings, context.getStateStore(source.store()), requestsPerWindow);
     }
 
     /** Composes as {@link #composer(WindowWork, Executor, int)} does, windows on which no work is done. */
@@ -114,7 +124,7 @@ public final class WindowStage {
             WindowWork<V> work, Executor executor, int waitingPanes) {
         CommitHook hook = new CommitHook(WINDOWS_STORE + "-commit-hook");
         return TaskProcessor.supplier(
-                Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC), hook.storeBuilder()),
+                Set.of(storeBuilder(WINDOWS_STORE, SiteProgress.CODEC, dimensions), hook.storeBuilder()),
                 context -> new WindowComposer<>(
                         context,
                         settings,
@@ -126,7 +136,8 @@ public final class WindowStage {
                         waitingPanes));
     }
 
-    private <S> StoreBuilder<PaneStore<S>> storeBuilder(String name, SiteStateCodec<S> codec) {
-        return new PaneStoreBuilder<>(name, kind, codec, dimensions, sampleRows, totalling, logConfig);
+    private <S> StoreBuilder<PaneStore<S>> storeBuilder(
+            String name, SiteStateCodec<S> codec, Map<String, Integer> widths) {
+        return new PaneStoreBuilder<>(name, kind, codec, widths, sampleRows, totalling, logConfig);
     }
 }

@@ -112,8 +112,8 @@ class TopicsIT {
                 """.formatted(broker.bootstrapServers()));
         client.createTopic("ga", 1, Map.of());
         MonitorConfig config = MonitorConfig.load(file);
-        assertEquals(1, Topics.prepare(config).sourcePartitions());
-        assertEquals(1, Topics.prepare(config).sourcePartitions());
+        assertEquals(1, Topics.prepare(config).mostPartitions());
+        assertEquals(1, Topics.prepare(config).mostPartitions());
         client.growTopic("ga", 3);
         StartException refused = assertThrows(StartException.class, () -> Topics.prepare(config));
         assertTrue(
@@ -285,7 +285,7 @@ class TopicsIT {
         try (TopicClient topics = TopicClient.connect(config)) {
             assertEquals(
                     settings,
-                    Topics.lossWarnings(topics, config).stream()
+                    Topics.lossWarnings(topics, config, activations).stream()
                             .map(Topics.LossWarning::setting)
                             .toList());
         }
@@ -367,7 +367,7 @@ class TopicsIT {
         return MonitorTopology.build(
                 config,
                 WatchedFolder.sites(config),
-                new Topics.Prepared(3, 1_000_000),
+                Topics.Prepared.of(config.topics().activations(), 3, 1_000_000),
                 site -> null,
                 new MonitorTopology.Listeners(
                         deaf(IngestListener.class), deaf(WindowListener.class), deaf(DriftListener.class)));

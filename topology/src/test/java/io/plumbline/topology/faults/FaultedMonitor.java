@@ -76,7 +76,7 @@ final class FaultedMonitor {
                 new MonitorTopology.Listeners(teller, teller, teller),
                 new Repeats(),
                 NextOffsets.silent(),
-                SourceWatch.ALWAYS_READ,
+                topic -> SourceWatch.ALWAYS_READ,
                 WindowWorkers.of(2),
                 MonitorFolder::projections,
                 Map.of(),

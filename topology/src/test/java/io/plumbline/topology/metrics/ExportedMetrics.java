@@ -181,9 +181,9 @@ final class ExportedMetrics {
         sites.forEach(site -> decoders.held(site, 2, DecoderKind.ADAPTED, "a1b2c3d4e5f60718"));
         pipeline.onState("panes", "0_0", new StateSize(3, 12_000));
         pipeline.onDeadLetter(DeadLetter.Reason.NON_FINITE);
-        metrics.expectPartitions(2);
+        metrics.expectPartitions(NextOffsets.Input.ACTIVATIONS, 2);
         metrics.expectUnreadPartitions(() -> 1);
-        metrics.offsetsLost(1, 5);
+        metrics.onLost(NextOffsets.Input.ACTIVATIONS, 1, 5);
         metrics.onSkipped(NextOffsets.Input.MOMENTS);
         metrics.expectMissingTopics(() -> 1);
         metrics.expectUnanswered(() -> 12);

@@ -124,11 +124,11 @@ final class MeasuredMonitor {
                 widths,
                 config.sampleRows(),
                 RequestTotalling.NONE,
-                partitions,
                 Map.of(),
                 silent,
-                SourceWatch.ALWAYS_READ,
                 Map.of());
+        WindowStage.Source source = new WindowStage.Source(
+                WindowStage.PANES_STORE, widths.keySet(), partitions, SourceWatch.ALWAYS_READ);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();
@@ -147,7 +147,7 @@ final class MeasuredMonitor {
                         "accumulate",
                         new RefusedRecords("dead-letters", 1_000_000, silent)),
                 "activations");
-        topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
+        topology.addProcessor("accumulate", stage.accumulator(source, Limits.DEFAULT.ahead()), "ingest");
         topology.addSink("dead-letters", config.topics().deadLetters(), out, out, "ingest");
         topology.addSink("closed-panes", config.topics().moments(), out, out, "accumulate");
         topology.addSource(

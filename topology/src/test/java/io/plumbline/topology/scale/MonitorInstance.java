@@ -53,7 +53,7 @@ final class MonitorInstance implements AutoCloseable {
                         new MonitorTopology.Listeners(watcher, watcher, watcher),
                         new Repeats(),
                         NextOffsets.silent(),
-                        SourceWatch.ALWAYS_READ,
+                        topic -> SourceWatch.ALWAYS_READ,
                         WindowWorkers.of(2),
                         WatchedSite::projections,
                         Map.of(),

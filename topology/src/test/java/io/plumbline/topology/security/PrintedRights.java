@@ -22,8 +22,11 @@ final class PrintedRights {
 
     private PrintedRights() {}
 
-    static List<AclBinding> of(Path config, String role, String principal) {
-        Shell shell = Shell.run("topics", "--config", config, "--acl", "--role", role, "--principal", principal);
+    static List<AclBinding> of(Path config, String role, String principal, String... more) {
+        List<Object> words = new ArrayList<>(
+                List.of("topics", "--config", config, "--acl", "--role", role, "--principal", principal));
+        words.addAll(List.of(more));
+        Shell shell = Shell.run(words.toArray());
         assertEquals(0, shell.exitCode(), shell.err());
         List<AclBinding> rights = new ArrayList<>();
         for (String line : shell.out().lines().toList()) {

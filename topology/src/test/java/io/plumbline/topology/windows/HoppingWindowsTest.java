@@ -19,6 +19,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -103,17 +104,17 @@ class HoppingWindowsTest {
                 Map.of(SITE, WIDTH),
                 16,
                 RequestTotalling.NONE,
-                1,
                 Map.of(),
                 listener,
-                SourceWatch.ALWAYS_READ,
                 Map.of());
+        WindowStage.Source source =
+                new WindowStage.Source(WindowStage.PANES_STORE, Set.of(SITE), 1, SourceWatch.ALWAYS_READ);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();
         topology.addSource("activations-source", in, in, "activations");
         topology.addProcessor("batch", Batcher::new, "activations-source");
-        topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "batch");
+        topology.addProcessor("accumulate", stage.accumulator(source, Limits.DEFAULT.ahead()), "batch");
         topology.addSink("closed-panes", "moments", out, out, "accumulate");
         topology.addSource("moments-source", in, in, "moments");
         topology.addProcessor("compose", stage.composer(), "moments-source");

@@ -98,10 +98,8 @@ class UnknownSiteTest {
                 Map.of("old", WIDTH),
                 16,
                 RequestTotalling.NONE,
-                2,
                 Map.of(),
                 listener,
-                SourceWatch.ALWAYS_READ,
                 Map.of());
         Topology topology = new Topology();
         ByteArrayDeserializer in = new ByteArrayDeserializer();

@@ -8,6 +8,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RecordReader;
 import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.panes.LateReason;
@@ -156,24 +157,24 @@ public final class WindowPipeline implements AutoCloseable {
                     widths,
                     16,
                     new RequestTotalling(Map.of(SITE, PROJECTION), REQUESTS),
-                    partitions,
                     Map.of(),
                     watcher,
-                    ofDriver -> watch.sight(own),
                     Map.of());
+            WindowStage.Source source = new WindowStage.Source(
+                    WindowStage.PANES_STORE, widths.keySet(), partitions, ofDriver -> watch.sight(own));
             Topology topology = new Topology();
             topology.addSource("activations-source", in, in, "activations");
             topology.addProcessor(
                     "ingest",
                     IngestTask.supplier(
-                            shapes,
+                            new RecordReader(shapes, Limits.DEFAULT),
                             Limits.DEFAULT,
-                            stage.admission(MOST_RECORDS),
+                            stage.admission(source, MOST_RECORDS),
                             watcher,
                             "accumulate",
                             new RefusedRecords("refused", 1_000_000, watcher)),
                     "activations-source");
-            topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
+            topology.addProcessor("accumulate", stage.accumulator(source, Limits.DEFAULT.ahead()), "ingest");
             topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
             topology.addSink("refused", "dead-letters", out, out, "ingest");
             topology.addSink("closed-panes", "moments", out, out, "accumulate");

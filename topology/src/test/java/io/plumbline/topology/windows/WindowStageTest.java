@@ -13,6 +13,7 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
+import io.plumbline.topology.ingest.RecordReader;
 import io.plumbline.topology.ingest.RefusedRecords;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.panes.LateReason;
@@ -32,6 +33,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.Set;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
@@ -332,26 +334,27 @@ class WindowStageTest {
                 Map.of(SITE, WIDTH),
                 16,
                 RequestTotalling.NONE,
-                1,
                 Map.of(),
                 windowListener,
-                SourceWatch.ALWAYS_READ,
                 Map.of());
         Topology topology = new Topology();
+        WindowStage.Source source =
+                new WindowStage.Source(WindowStage.PANES_STORE, Set.of(SITE), 1, SourceWatch.ALWAYS_READ);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         topology.addSource("activations-source", in, in, "activations");
         topology.addProcessor(
                 "ingest",
                 IngestTask.supplier(
-                        Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false, RowMask.NONE)),
+                        new RecordReader(
+                                Map.of(SITE, new SiteShape(SITE, WIDTH, WIDTH, false, RowMask.NONE)), Limits.DEFAULT),
                         Limits.DEFAULT,
-                        stage.admission(REQUESTS_PER_WINDOW),
+                        stage.admission(source, REQUESTS_PER_WINDOW),
                         ingestListener,
                         "accumulate",
                         new RefusedRecords("refused", 1_000_000, ingestListener)),
                 "activations-source");
-        topology.addProcessor("accumulate", stage.accumulator(Limits.DEFAULT.ahead()), "ingest");
+        topology.addProcessor("accumulate", stage.accumulator(source, Limits.DEFAULT.ahead()), "ingest");
         topology.connectProcessorAndStateStores("ingest", WindowStage.PANES_STORE);
         topology.addSink("refused", "dead-letters", out, out, "ingest");
         topology.addSink("closed-panes", "moments", out, out, "accumulate");

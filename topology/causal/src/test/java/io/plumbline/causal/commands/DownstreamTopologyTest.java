@@ -61,12 +61,12 @@ class DownstreamTopologyTest {
             try (Streaming stream = new Streaming(
                     MonitorTopology.build(
                             InForce.of(new Watched(config, sites)),
-                            new Topics.Prepared(1, 1_000_000),
+                            Topics.Prepared.of(config.topics().activations(), 1, 1_000_000),
                             name -> null,
                             new MonitorTopology.Listeners(pipeline, pipeline, pipeline),
                             new Repeats(),
                             NextOffsets.silent(),
-                            SourceWatch.ALWAYS_READ,
+                            topic -> SourceWatch.ALWAYS_READ,
                             WindowWorkers.none(),
                             WatchedSite::projections,
                             Map.of(LiveFolder.SITE, probe),
