@@ -4,7 +4,23 @@
   operations: [{{ .operations }}]
 {{- end -}}
 
-{{- /* What `plumbline topics --acl` prints for a role; a test compares them. dict config, role. */ -}}
+{{- /* The topics of activations as JSON, one a tenant where the name holds {tenant}. dict config. */ -}}
+{{- define "plumbline.activations" -}}
+{{- $name := dig "topics" "activations" "activations" .config -}}
+{{- $sources := list (dict "tenant" "" "prefix" "" "suffix" "" "topic" $name) -}}
+{{- if contains "{tenant}" $name -}}
+{{- $tenants := list -}}
+{{- range $site := .config.sites }}{{ $tenants = append $tenants $site.tenant }}{{ end -}}
+{{- $sources = list -}}
+{{- range $tenants | uniq | sortAlpha -}}
+{{- $source := dict "tenant" . "prefix" (printf "%s-" .) "suffix" (printf "-%s" .) -}}
+{{- $sources = append $sources (set $source "topic" (replace "{tenant}" . $name)) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $sources -}}
+{{- end -}}
+
+{{- /* What `plumbline topics --acl` prints for a role; a test compares them. dict config, role, tenant of a producer. */ -}}
 {{- define "plumbline.acls" -}}
 {{- $names := dict "activations" "activations" "moments" "plumbline-moments" "window_reports" "window-reports" -}}
 {{- $names = merge $names (dict "adaptation_requests" "adaptation-requests" "adaptation_reports" "adaptation-reports") -}}
@@ -12,11 +28,13 @@
 {{- if .config.models }}{{ $names = set $names "model_windows" "plumbline-model-windows" }}{{ end -}}
 {{- $topics := merge (deepCopy (.config.topics | default dict)) $names -}}
 {{- $application := .config.application_id | default "plumbline" -}}
-{{- $stores := dict "monitor" (list "activations-read" "decisions" "moments-read" "panes" "windows") -}}
+{{- $sources := include "plumbline.activations" . | fromJsonArray -}}
+{{- $stores := dict "monitor" (list "decisions" "moments-read" "windows") -}}
+{{- range $sources }}{{ $stores = set $stores "monitor" (concat $stores.monitor (list (printf "%sactivations-read" .prefix) (printf "%spanes" .prefix)) | sortAlpha) }}{{ end -}}
 {{- if .config.models }}{{ $stores = set $stores "monitor" (concat $stores.monitor (list "model-windows-read" "models") | sortAlpha) }}{{ end -}}
 {{- $stores = merge $stores (dict "adapter" (list "adaptation-requests-read" "decoder-versions" "request-parts" "row-pools" "swaps")) -}}
 {{- if eq .role "monitor" }}
-{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.activations "operations" "Read") }}
+{{- range $sources }}{{ include "plumbline.acl" (dict "type" "topic" "name" .topic "operations" "Read") }}{{ end }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.moments "operations" "Read, Write") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.window_reports "operations" "Write") }}
 {{- if .config.models }}{{ include "plumbline.acl" (dict "type" "topic" "name" $topics.model_windows "operations" "Read, Write") }}{{ end }}
@@ -37,9 +55,12 @@
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "group" "name" (printf "%s-adapter" $application) "operations" "Describe") }}
 {{- else if eq .role "producer" }}
-{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.activations "operations" "Write") }}
+{{- $tenant := .tenant }}
+{{- range $sources }}{{ if eq .tenant $tenant }}{{ include "plumbline.acl" (dict "type" "topic" "name" .topic "operations" "Write") }}{{ end }}{{ end }}
 {{- else if eq .role "admin" }}
-{{- range $topic := values $topics | sortAlpha }}
+{{- $all := values (omit $topics "activations") }}
+{{- range $sources }}{{ $all = append $all .topic }}{{ end }}
+{{- range $topic := $all | sortAlpha }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topic "operations" "Create, Describe, DescribeConfigs") }}
 {{- end }}
 {{- range $role, $its := $stores }}

@@ -314,13 +314,60 @@ class ChartTest {
             KafkaUser user = (KafkaUser) Chart.typed(Chart.one(manifests, "KafkaUser", "watch-" + role));
             assertEquals("events", user.getMetadata().getLabels().get("strimzi.io/cluster"));
             assertEquals("scram-sha-512", user.getSpec().getAuthentication().getType());
-            KafkaUserAuthorizationSimple rights =
-                    (KafkaUserAuthorizationSimple) user.getSpec().getAuthorization();
             assertEquals(
                     sorted(role.grants(config).stream().map(ChartTest::text)),
-                    sorted(rights.getAcls().stream().map(ChartTest::text)),
+                    rights(manifests, "watch-" + role),
                     role.toString());
         }
+    }
+
+    @Test
+    void eachTenantHasATopicAndAUserThatMayWriteToNoOther() throws IOException {
+        String merged = merged("""
+                config:
+                  topics: {activations: "rows-{tenant}"}
+                  sites:
+                    encoder.layer.2: {tenant: acme}
+                    blocks.7: {tenant: acme, explainer: a, baseline: a, rank: 4, threshold: 1.0}
+                    blocks.8: {tenant: globex, explainer: a, baseline: a, rank: 4, threshold: 1.0}
+                    blocks.9: {tenant: acme, explainer: a, baseline: a, rank: 4, threshold: 1.0}
+                autoscaling: {enabled: true}
+                kafkaTopic: {enabled: true, cluster: events}
+                kafkaUser: {enabled: true, cluster: events, roles: [monitor, producer, admin]}
+                """);
+        List<JsonNode> manifests = render(merged);
+        MonitorConfig config = parse(config(manifests));
+        for (String role : List.of("monitor", "admin")) {
+            assertEquals(
+                    sorted(AccessRole.valueOf(role.toUpperCase(Locale.ROOT)).grants(config).stream()
+                            .map(ChartTest::text)),
+                    rights(manifests, "watch-" + role),
+                    role);
+        }
+        assertEquals(
+                sorted(config.activationTopics().stream()
+                        .skip(1)
+                        .map(AccessRole::writing)
+                        .map(ChartTest::text)),
+                rights(manifests, "watch-producer-globex"));
+        assertEquals(1, rights(manifests, "watch-producer-acme").size());
+        assertEquals(
+                "rows-globex",
+                Chart.one(manifests, "KafkaTopic", "watch-activations-globex")
+                        .at("/spec/topicName")
+                        .asText());
+        assertEquals(
+                List.of("rows-acme", "rows-globex"),
+                Chart.one(manifests, "ScaledObject", "watch-monitor")
+                        .at("/spec/triggers")
+                        .findValuesAsText("topic"));
+    }
+
+    private static List<String> rights(List<JsonNode> manifests, String user) throws IOException {
+        KafkaUser typed = (KafkaUser) Chart.typed(Chart.one(manifests, "KafkaUser", user));
+        KafkaUserAuthorizationSimple rights =
+                (KafkaUserAuthorizationSimple) typed.getSpec().getAuthorization();
+        return sorted(rights.getAcls().stream().map(ChartTest::text));
     }
 
     private static List<String> sorted(Stream<String> rights) {
