@@ -33,7 +33,6 @@ import io.plumbline.topology.metrics.Listeners;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.metrics.OtlpPush;
 import io.plumbline.topology.panes.InForce;
-import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.progress.LateProbe;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.progress.ProgressWatch;
@@ -56,7 +55,6 @@ import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -64,7 +62,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
@@ -286,13 +283,14 @@ public final class PlumblineRuntime implements AutoCloseable {
                 : 0;
         InForce<Watched> inForce =
                 InForce.of(new Watched(role.monitors() ? config.withWaitingPanes(waitingPanes) : config, sites));
-        Map<String, PartitionTimes> times = new HashMap<>();
-        prepared.sourcePartitions()
-                .forEach((topic, partitions) -> times.put(topic, times(config, waitingPanes, partitions)));
+        Sources sources = role.monitors()
+                ? own(Sources.start(
+                        config, prepared, waitingPanes, metrics, sentence -> stop(Application.MONITOR, sentence)))
+                : Sources.NONE;
         configured = new Configured(
                 inForce,
                 role.monitors(),
-                role.monitors() ? () -> newestMs(times.values()) : () -> PartitionTimes.UNKNOWN,
+                sources::newestMs,
                 heard(
                         ReloadListener.class,
                         metrics,
@@ -302,7 +300,6 @@ public final class PlumblineRuntime implements AutoCloseable {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);
             Properties properties = StreamsSettings.monitor(config);
-            Map<String, SourceWatcher> sources = watchSources(config, prepared, metrics, times);
             Topology topology = MonitorTopology.build(
                     inForce,
                     prepared,
@@ -317,15 +314,13 @@ public final class PlumblineRuntime implements AutoCloseable {
                                     console)),
                     repeats,
                     nextOffsets(config, config.monitorApplicationId(), metrics),
-                    topic -> required(sources, topic),
+                    sources::watch,
                     WindowWorkers.of(threads(properties)),
                     WatchedSite::projections,
                     probes,
                     outputs);
-            HeldBackTopics heldBack = new HeldBackTopics(Map.copyOf(times));
-            DecidedCommits clients = new DecidedCommits(
-                            () -> sources.values().forEach(source -> source.topic().requireSame()))
-                    .holdingBack(heldBack);
+            HeldBackTopics heldBack = sources.heldBack();
+            DecidedCommits clients = new DecidedCommits(sources::requireSame).holdingBack(heldBack);
             StreamsSettings.holdBack(properties, heldBack);
             KafkaStreams streams =
                     streams(Application.MONITOR, topology, properties, clients, outputs, config, metrics, topicsThere);
@@ -339,10 +334,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             }
             Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
-            for (SourceWatcher source : sources.values()) {
-                allReady = allReady.and(source.topic().whole()).and(source.answering());
-            }
-            allReady = allReady.and(StreamsProbes.ready("monitor", streams))
+            allReady = allReady.and(sources.readable())
+                    .and(StreamsProbes.ready("monitor", streams))
                     .and(moving);
         }
         if (role.adapts()) {
@@ -389,50 +382,6 @@ public final class PlumblineRuntime implements AutoCloseable {
     /** Returns a listener that lets the meters count first and the page show then. */
     private static <T> T heard(Class<T> type, Metrics metrics, T meters, T console) {
         return Listeners.both(type, metrics.guarded(type, meters), console);
-    }
-
-    private static PartitionTimes times(MonitorConfig config, int waitingPanes, int partitions) {
-        Duration idleClose = config.window().idleClose();
-        return new PartitionTimes(
-                partitions,
-                config.window().readAhead(waitingPanes, config.limits().ahead()),
-                idleClose == null ? WindowSettings.FIRST_RECORD_WAIT : idleClose,
-                config.limits().ahead(),
-                System::currentTimeMillis);
-    }
-
-    /** Watches, by topic, whether the activations can be read, and are those that reading began with. */
-    private Map<String, SourceWatcher> watchSources(
-            MonitorConfig config, Topics.Prepared prepared, Metrics metrics, Map<String, PartitionTimes> times) {
-        Map<String, SourceWatcher> sources = new TreeMap<>();
-        for (ActivationTopic topic : config.activationTopics()) {
-            NextOffsets.Input input = MonitorTopology.activations(topic);
-            int partitions = prepared.partitionsOf(topic.topic());
-            metrics.expectPartitions(input, partitions);
-            sources.put(
-                    topic.topic(),
-                    own(SourceWatcher.start(
-                            config.adminProperties(),
-                            topic.topic(),
-                            partitions,
-                            config.monitorApplicationId(),
-                            config.window().idleClose(),
-                            (partition, offsets) -> metrics.onLost(input, partition, offsets),
-                            sentence -> stop(Application.MONITOR, sentence),
-                            required(times, topic.topic()))));
-        }
-        metrics.expectUnreadPartitions(() -> sources.values().stream()
-                .mapToInt(source -> source.topic().unreadPartitions())
-                .sum());
-        return sources;
-    }
-
-    private static long newestMs(Collection<PartitionTimes> times) {
-        return times.stream().mapToLong(PartitionTimes::newestMs).max().orElse(PartitionTimes.UNKNOWN);
-    }
-
-    private static <T> T required(Map<String, T> byTopic, String topic) {
-        return Objects.requireNonNull(byTopic.get(topic), topic);
     }
 
     private NextOffsets nextOffsets(MonitorConfig config, String group, Metrics metrics) {
