@@ -9,7 +9,6 @@ import io.plumbline.topology.operate.Plumbline;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -71,7 +70,8 @@ class CommandsReferenceTest {
                 String name = "`" + option.longestName();
                 assertTrue(
                         own.contains(item(option, option.required() && option.group() == null))
-                                || (own.contains(name + "`") && shared.contains(item(option, false))),
+                                || ((own.contains(name + "`") || own.contains("`%s`".formatted(signature(option))))
+                                        && shared.contains(item(option, false))),
                         command.qualifiedName() + " " + option.longestName());
             }
         }
@@ -79,9 +79,9 @@ class CommandsReferenceTest {
 
     private static String reference() {
         List<CommandSpec> commands = commands();
-        Collection<String> shared = shared(commands);
+        Map<String, String> shared = shared(commands);
         StringBuilder page = new StringBuilder("\n## Options of several commands\n\n");
-        shared.forEach(page::append);
+        shared.values().forEach(page::append);
         for (CommandSpec command : commands) {
             page.append("\n## %s\n\n".formatted(command.qualifiedName()));
             page.append(wrapped(PARAGRAPHS.split(plain(command.usageMessage().description()), 2)[0], ""));
@@ -97,9 +97,13 @@ class CommandsReferenceTest {
             for (OptionSpec option : options(command)) {
                 boolean required = option.required() && option.group() == null;
                 String name = "`%s`".formatted(option.longestName());
-                if (!shared.contains(item(option, false))) {
+                if (!shared.containsValue(item(option, false))) {
                     items.append(item(option, required));
                 } else if (choices.indexOf(name) < 0) {
+                    boolean alone = shared.keySet().stream()
+                            .filter(other -> (other + "=").startsWith(option.longestName() + "="))
+                            .count() < 2;
+                    name = alone ? name : "`%s`".formatted(signature(option));
                     elsewhere.add(name + (required ? " (required)" : ""));
                 }
             }
@@ -110,8 +114,8 @@ class CommandsReferenceTest {
         return page.toString();
     }
 
-    /** Returns the options that several commands describe in the same words, and of each name the commonest. */
-    private static Collection<String> shared(List<CommandSpec> commands) {
+    /** Returns the options that several commands describe in the same words, the commonest of each name and value. */
+    private static Map<String, String> shared(List<CommandSpec> commands) {
         Map<String, Integer> uses = new HashMap<>();
         Map<String, String> commonest = new TreeMap<>();
         for (CommandSpec command : commands) {
@@ -122,14 +126,14 @@ class CommandsReferenceTest {
         for (CommandSpec command : commands) {
             for (OptionSpec option : options(command)) {
                 String item = item(option, false);
-                String other = commonest.getOrDefault(option.longestName(), item);
+                String other = commonest.getOrDefault(signature(option), item);
                 int times = uses.getOrDefault(item, 0);
                 if (times > 1 && times >= uses.getOrDefault(other, 0)) {
-                    commonest.put(option.longestName(), item);
+                    commonest.put(signature(option), item);
                 }
             }
         }
-        return commonest.values();
+        return commonest;
     }
 
     /** Returns the commands that do something, in the order of the help. */
@@ -156,16 +160,24 @@ class CommandsReferenceTest {
     }
 
     private static String item(OptionSpec option, boolean required) {
+        String value = signature(option);
+        return item(
+                option.arity().min() == 0 && option.arity().max() > 0 ? option.longestName() + "`, `" + value : value,
+                option,
+                required);
+    }
+
+    /** Returns the name of an option with what it takes. */
+    private static String signature(OptionSpec option) {
         String name = option.longestName();
         if (option.arity().max() == 0) {
-            return item(name, option, required);
+            return name;
         }
         String plain =
                 option.paramLabel().replaceAll("^<.*>$", name.substring(2).toUpperCase(Locale.ROOT));
         String several = option.arity().max() > 1 ? "..." : "";
         String more = option.splitRegex().isEmpty() ? several : "[,%s...]".formatted(plain);
-        String value = name + "=" + plain + more;
-        return item(option.arity().min() == 0 ? name + "`, `" + value : value, option, required);
+        return name + "=" + plain + more;
     }
 
     private static String item(String name, ArgSpec argument, boolean required) {

@@ -51,13 +51,8 @@ final class DemoCommand implements Callable<Integer> {
 
     @Option(
             names = "--live",
-            description = {
-                "Instead, run a small language model (ONNX Runtime): text goes in, its hidden states go through"
-                        + " Kafka, and after"
-                        + " the swap the next tokens it predicts are shown, as it is, through the trained explainer"
-                        + " and through the"
-                        + " adapted one."
-            })
+            description = "Instead, run a small language model (ONNX Runtime), and show the next tokens it predicts"
+                    + " after the swap: as it is, through the trained explainer and through the adapted one.")
     boolean live;
 
     @Option(

@@ -115,7 +115,7 @@ public final class AdaptCommand implements Callable<Integer> {
             names = "--explainer",
             required = true,
             paramLabel = "DIR",
-            description = "Folder or file of the trained explainer.")
+            description = "Folder or file of the explainer.")
     Path explainer;
 
     @Mixin
@@ -126,7 +126,7 @@ public final class AdaptCommand implements Callable<Integer> {
             required = true,
             arity = "1..*",
             paramLabel = "FILE",
-            description = "Dumps to fit on; several are one stream.")
+            description = "Dumps; several are one stream.")
     List<Path> activations;
 
     @Option(
@@ -230,7 +230,7 @@ public final class AdaptCommand implements Callable<Integer> {
         if (behaviour.given() && asked != null && validate.isEmpty()) {
             throw new UsageException(("%s needs --validate where lambdas are given: all of --activations is fitted on, "
                             + "none is left to judge on")
-                    .formatted(behaviour.worker == null ? "--head" : "--worker"));
+                    .formatted(behaviour.place.option()));
         }
         if (asked != null) {
             behaviour.requireNoChoice();

@@ -97,7 +97,7 @@ public final class AssessCommand implements Callable<Integer> {
             required = true,
             arity = "1..*",
             paramLabel = "FILE",
-            description = "Dumps of the window; several are one stream.")
+            description = "Dumps; several are one stream.")
     List<Path> activations;
 
     @Option(
@@ -164,8 +164,7 @@ public final class AssessCommand implements Callable<Integer> {
 
     @Option(
             names = "--all",
-            description = "Print the linear bounds on the gap to the baseline too, which --json always has. On real"
-                    + " activations they are far above the largest possible gap.")
+            description = "Print the linear bounds on the gap to the baseline too, which --json always has.")
     boolean all;
 
     @Option(names = "--json", description = "Print one JSON object.")

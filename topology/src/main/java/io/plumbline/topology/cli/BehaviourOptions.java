@@ -16,39 +16,16 @@ import picocli.CommandLine.Option;
 /** Options that name the rest of the model, to judge a refit by what it does. */
 final class BehaviourOptions {
 
-    @Option(
-            names = "--head",
-            paramLabel = "FILE",
-            description = {
-                "ONNX model of the rest of the network, as for `plumbline causal`: "
-                        + "the gate then asks too that the model with the"
-                        + " refit in place is nearer to itself, by KL(original || patched) on the requests to judge "
-                        + "on. A model is a"
-                        + " program: load only files you would run."
-            })
-    @Nullable
-    Path head;
-
-    @Option(
-            names = "--worker",
-            paramLabel = "ADDRESS",
-            description = {
-                "Instead of --head: where a worker of the Python package (`plumbline-sae downstream-worker`) runs the "
-                        + "rest of the"
-                        + " network: unix:PATH or 127.0.0.1:PORT."
-            })
-    @Nullable
-    String worker;
-
     @Mixin
-    HeadDeviceOption device = new HeadDeviceOption();
+    HeadPlace place = new HeadPlace();
 
     @Option(
             names = "--in-distribution",
             arity = "1..*",
             paramLabel = "FILE",
-            description = "With --head or --worker: dumps of whole requests of normal traffic, "
-                    + "where the KL may not grow much.")
+            description = "With --head or --worker, by which the gate asks too that KL(original || patched) falls on"
+                    + " the requests to judge on: dumps of whole requests of normal traffic, where it may not grow"
+                    + " much.")
     List<Path> inDistribution = List.of();
 
     @Option(
@@ -79,12 +56,11 @@ final class BehaviourOptions {
 
     /** Returns whether refits are judged by what the model does. */
     boolean given() {
-        boolean given = head != null || worker != null;
+        boolean given = place.isGiven();
         if (!given && selectBy == SelectByName.KL) {
             throw new UsageException(
                     "--select-by = kl: expected beside --head or --worker, which the KL is measured with");
         }
-        device.requireHead(given);
         if (!given && (!inDistribution.isEmpty() || maximumGrowth != null)) {
             throw new UsageException("%s needs --head or --worker: it is the model that is run on these requests"
                     .formatted(inDistribution.isEmpty() ? "--max-kl-growth" : "--in-distribution"));
@@ -121,7 +97,7 @@ final class BehaviourOptions {
         }
         return provider()
                 .open(new BehaviourProvider.Asked(
-                        HeadPlace.of(head, worker, device),
+                        place.location(),
                         explainer,
                         heldOut,
                         requests,

@@ -15,50 +15,26 @@ public final class CleanHeadOptions {
     /** Bytes of whole requests that a baseline keeps. */
     public static final long MOST_BYTES = 64L << 20;
 
-    @Option(
-            names = "--head",
-            paramLabel = "FILE",
-            description =
-                    "ONNX model of the rest of the network, as for `plumbline causal`: clean windows then have KL, "
-                            + "Delta CE,"
-                            + " top-1 agreement and loss recovered too, "
-                            + "so that thresholds of these are taken from them, and the"
-                            + " file keeps whole requests, on which the gate asks what a refit does to normal "
-                            + "traffic. The dumps"
-                            + " hold whole requests. A model is a program: load only files you would run.")
-    @Nullable
-    Path head;
-
-    @Option(
-            names = "--worker",
-            paramLabel = "ADDRESS",
-            description =
-                    "Instead of --head: where a worker of the Python package runs the rest of the network: unix:PATH or"
-                            + " 127.0.0.1:PORT.")
-    @Nullable
-    String worker;
-
     @Mixin
-    HeadDeviceOption device = new HeadDeviceOption();
+    HeadPlace place = new HeadPlace();
 
     @Option(
             names = "--head-requests",
             paramLabel = "N",
-            description =
-                    "With --head: whole requests that are run of a window, and that are kept; as downstream.requests of"
-                            + " the site. Default: 32.")
+            description = "With --head, which measures KL, Delta CE, top-1 agreement and loss recovered of clean"
+                    + " windows, so that they can have thresholds: whole requests that are run of a window, and kept"
+                    + " for the gate. The dumps hold whole requests. Default: 32.")
     @Nullable
     Integer requests;
 
-    /** Returns whether a head is to be run. */
+    /** Returns whether a head is to be run; refuses a device without one. */
     public boolean isAsked() {
-        return head != null || worker != null;
+        return place.isGiven();
     }
 
     /** Checks what needs no file. */
     public void check(List<Path> dumps) {
         if (!isAsked()) {
-            device.requireHead(false);
             if (requests != null) {
                 throw new UsageException("--head-requests needs --head: it is the model that is run on them");
             }
@@ -79,7 +55,7 @@ public final class CleanHeadOptions {
                 ? null
                 : BehaviourOptions.provider()
                         .openClean(
-                                HeadPlace.of(head, worker, device),
+                                place.location(),
                                 explainer,
                                 dumps,
                                 requests == null ? DownstreamSettings.DEFAULT_REQUESTS : requests);

@@ -34,7 +34,8 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         description = {
             "Compares an explainer on the same prompts before and after a change of engine, revision, quantisation or"
-                    + " fine-tune.",
+                    + " fine-tune; with --head or --worker also the model's output, KL(before || after), on dumps of"
+                    + " whole requests.",
             "",
             "With --policy it exits with 1 where the worse end of an interval breaks a limit, or where a mistake is"
                     + " found that allowed_causes does not name.",
@@ -80,24 +81,8 @@ public final class CompareCommand implements Callable<Integer> {
             description = "Files of probes that read the rows: how many requests each reads otherwise.")
     List<Path> probes = List.of();
 
-    @Option(
-            names = "--head",
-            paramLabel = "FILE",
-            description = "ONNX model of the rest of the network, as for `plumbline causal`: KL(before || after) of its"
-                    + " output. The dumps hold whole requests. A model is a program: load only files you would run.")
-    @Nullable
-    Path head;
-
-    @Option(
-            names = "--worker",
-            paramLabel = "ADDRESS",
-            description = "Instead of --head: where a worker of the Python package runs the rest of the network:"
-                    + " unix:PATH or 127.0.0.1:PORT.")
-    @Nullable
-    String worker;
-
     @Mixin
-    HeadDeviceOption device = new HeadDeviceOption();
+    HeadPlace place = new HeadPlace();
 
     @Option(names = "--baseline", paramLabel = "FILE", description = "Baseline whose mask and rank are taken.")
     @Nullable
@@ -131,8 +116,7 @@ public final class CompareCommand implements Callable<Integer> {
             throw new UsageException("--junit = %s: its test cases are the rules of a --policy".formatted(junit));
         }
         Policy limits = policy == null ? null : PolicyFile.read(policy);
-        boolean hasHead = head != null || worker != null;
-        device.requireHead(hasHead);
+        boolean hasHead = place.isGiven();
         requireFor(limits, ExplainerComparison.PROBE_FLIPS, "--probes", !probes.isEmpty());
         requireFor(limits, ExplainerComparison.KL, "--head or --worker", hasHead);
         if (GivenReconstructions.isNamedBy(explainer)) {
@@ -169,7 +153,7 @@ public final class CompareCommand implements Callable<Integer> {
     }
 
     private OutputChange output(Explainer trained) throws IOException {
-        return BehaviourOptions.provider().change(HeadPlace.of(head, worker, device), trained, before, after);
+        return BehaviourOptions.provider().change(place.location(), trained, before, after);
     }
 
     private List<Probe> probes(Explainer trained) throws IOException {

@@ -43,7 +43,7 @@ public final class ConfigCommand implements Callable<Integer> {
     @ArgGroup(multiplicity = "1")
     What what;
 
-    @Option(names = "--config", paramLabel = "FILE", description = "With --print: the configuration file.")
+    @Option(names = "--config", paramLabel = "FILE", description = "The configuration file.")
     @Nullable
     Path config;
 

@@ -46,7 +46,7 @@ public final class EncodeCommand implements Callable<Integer> {
     @Option(
             names = "--explainer",
             required = true,
-            paramLabel = "PATH",
+            paramLabel = "DIR",
             description = "Folder or file of the explainer.")
     Path explainer;
 
@@ -58,7 +58,7 @@ public final class EncodeCommand implements Callable<Integer> {
             required = true,
             arity = "1..*",
             paramLabel = "FILE",
-            description = "Dumps to encode; several are one stream.")
+            description = "Dumps; several are one stream.")
     List<Path> activations;
 
     @Option(names = "--out", required = true, paramLabel = "FILE", description = "The file to write; must not exist.")

@@ -52,7 +52,7 @@ public final class ExportTrainingCommand implements Callable<Integer> {
     @Option(
             names = "--explainer",
             required = true,
-            paramLabel = "PATH",
+            paramLabel = "DIR",
             description = "Folder or file of the explainer.")
     Path explainer;
 

@@ -24,16 +24,11 @@ final class FeatureOptions {
     @Option(
             names = "--features",
             paramLabel = "N",
-            description =
-                    "List the N features that fail most, those whose codes go with the explainer's error, and the N"
-                            + " that are most surely more or less active than on the baseline's rows; on up to"
-                            + " 4,096 sampled rows.")
+            description = "List the N features that fail most, and the N that are most surely more or less active than"
+                    + " on the baseline's rows; on up to 4,096 sampled rows.")
     int features;
 
-    @Option(
-            names = "--labels",
-            paramLabel = "FILE",
-            description = "Labels of features, index to text, as JSON or CSV; for that list.")
+    @Option(names = "--labels", paramLabel = "FILE", description = "Labels of features, index to text, as JSON or CSV.")
     @Nullable
     Path labels;
 
@@ -49,10 +44,8 @@ final class FeatureOptions {
             names = "--false-discovery-rate",
             paramLabel = "SHARE",
             defaultValue = "0.1",
-            description =
-                    "Of the features listed as more or less active than on the baseline's rows, the share that may"
-                            + " be there by"
-                            + " chance. Default: ${DEFAULT-VALUE}.")
+            description = "Share of the features listed as more or less active that may be there by chance. Default:"
+                    + " ${DEFAULT-VALUE}.")
     double falseDiscoveryRate;
 
     @Option(

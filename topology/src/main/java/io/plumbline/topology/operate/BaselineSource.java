@@ -30,7 +30,7 @@ final class BaselineSource {
             names = "--activations",
             arity = "1..*",
             paramLabel = "FILE",
-            description = "Dumps of clean activations; several are one stream.")
+            description = "Dumps of clean rows; several are one stream.")
     List<Path> activations = List.of();
 
     @Option(
@@ -41,8 +41,8 @@ final class BaselineSource {
     @Option(
             names = "--config",
             paramLabel = "FILE",
-            description = "With --from-topic: the monitor's configuration, for broker, topic, and the site's explainer,"
-                    + " rank and mask where no option says otherwise.")
+            description = "With --from-topic: the configuration file, for broker, topic, and what no option says of"
+                    + " the site.")
     @Nullable
     Path config;
 
@@ -53,9 +53,8 @@ final class BaselineSource {
     @Option(
             names = "--model",
             paramLabel = "MODEL",
-            description = "With --from-topic, instead of --site: all sites of a model of the configuration, from the"
-                    + " requests that every one of them has, so that they can be judged as one. Each baseline goes to"
-                    + " the file that the configuration names.")
+            description = "With --from-topic, instead of --site: all sites of a model, from the requests that every"
+                    + " one of them has. Each baseline goes to the file that the configuration names.")
     @Nullable
     String model;
 
@@ -78,9 +77,9 @@ final class BaselineSource {
     @Option(
             names = "--from-window",
             paramLabel = "START[/END]",
-            description = "With --from-topic, instead of --from and --to: the requests of a window, by its start as"
-                    + " reports and page name it, 2026-01-01T00:00:00Z or milliseconds. With /END any stretch of event"
-                    + " time. May be repeated; a request in several counts once.")
+            description = "With --from-topic, instead of --from and --to: the requests of a window, by its start,"
+                    + " 2026-01-01T00:00:00Z or milliseconds; with /END of any stretch. May be repeated; a request in"
+                    + " several counts once.")
     List<String> windows = List.of();
 
     @Option(

@@ -20,11 +20,7 @@ final class ClusterOptions {
 
     /** The two options; exactly one of them is given. */
     static final class Where {
-        @Option(
-                names = "--config",
-                required = true,
-                paramLabel = "FILE",
-                description = "The configuration file: brokers, login and names of topics.")
+        @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
         @Nullable
         Path config;
 

@@ -42,7 +42,7 @@ import picocli.CommandLine.Spec;
         })
 final class ExportCommand implements Callable<Integer> {
 
-    @Option(names = "--config", required = true, paramLabel = "FILE", description = "The monitor's configuration.")
+    @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
     Path config;
 
     @Option(names = "--openmetrics", required = true, paramLabel = "FILE", description = "The file to write.")

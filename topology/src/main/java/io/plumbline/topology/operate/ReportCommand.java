@@ -65,7 +65,7 @@ import picocli.CommandLine.Spec;
         })
 final class ReportCommand implements Callable<Integer> {
 
-    @Option(names = "--config", required = true, paramLabel = "FILE", description = "The monitor's configuration.")
+    @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
     Path config;
 
     @ArgGroup(multiplicity = "1")

@@ -83,9 +83,8 @@ final class TopicsCommand implements Callable<Integer> {
 
     @Option(
             names = "--moment-records",
-            description = "The topic of activations takes a moment record of every site: with --create its"
-                    + " max.message.bytes is"
-                    + " set for the widest one, with --describe it is compared.")
+            description = "The topic of activations takes a moment record of every site: --create sets its"
+                    + " max.message.bytes for the widest one, --describe compares it.")
     boolean momentRecords;
 
     @Option(names = "--role", description = "With --acl: ${COMPLETION-CANDIDATES}. Default: all of them.")

@@ -4,43 +4,18 @@ import io.plumbline.causal.heads.HeadException;
 import io.plumbline.causal.heads.HeadLimits;
 import io.plumbline.causal.heads.OpenHead;
 import io.plumbline.explainer.Explainer;
-import io.plumbline.topology.cli.HeadDeviceOption;
 import io.plumbline.topology.cli.HeadPlace;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.DurationText;
-import java.nio.file.Path;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options that name the head, and limit what it may take. */
 final class HeadOptions {
 
-    @Option(
-            names = "--head",
-            paramLabel = "FILE",
-            description = {
-                "ONNX model of the rest of the network: activations [T, d], or targets and residual [T, "
-                        + "d] for a transcoder, to"
-                        + " logits [T, V]. A model is a program: load only files you would run."
-            })
-    @Nullable
-    Path head;
-
-    @Option(
-            names = "--worker",
-            paramLabel = "ADDRESS",
-            description = {
-                "Instead of --head: where a worker of the Python package (`plumbline-sae downstream-worker`) runs the "
-                        + "rest of the"
-                        + " network, on a GPU if it likes: unix:PATH or 127.0.0.1:PORT."
-            })
-    @Nullable
-    String worker;
-
     @Mixin
-    HeadDeviceOption device = new HeadDeviceOption();
+    HeadPlace place = new HeadPlace();
 
     @Option(
             names = "--threads",
@@ -62,7 +37,7 @@ final class HeadOptions {
      * @throws UsageException when none was named, or it is one for another kind or width
      */
     OpenHead open(Explainer explainer) {
-        return OpenHead.open(HeadPlace.of(head, worker, device), limits(), explainer);
+        return OpenHead.open(place.location(), limits(), explainer);
     }
 
     private HeadLimits limits() {
