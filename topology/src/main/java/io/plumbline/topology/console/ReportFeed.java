@@ -2,6 +2,7 @@ package io.plumbline.topology.console;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.kafka.TopicFollower;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.report.Json;
@@ -9,18 +10,13 @@ import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
 import io.plumbline.wire.Printable;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.AuthorizationException;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.header.Header;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -33,11 +29,9 @@ import org.slf4j.LoggerFactory;
  * <p><b>Where this principal may not read them</b> the console shows what this process judges itself; said once in the
  * log, and on the page. A broker that is away is asked again every few seconds.
  */
-final class ReportFeed implements AutoCloseable {
+final class ReportFeed implements TopicFollower.Steps, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ReportFeed.class);
-    private static final Duration POLL = Duration.ofMillis(500);
-    private static final long PAUSE_MS = 5_000;
 
     /** The most records that are read at the start: some 150 MB, whatever lies there. */
     private static final long MOST_RECORDS = 20_000;
@@ -45,10 +39,9 @@ final class ReportFeed implements AutoCloseable {
     private final MonitorConfig config;
     private final ConsoleModel model;
     private final long mostRecords;
-    private final CountDownLatch closing = new CountDownLatch(1);
-    private final Thread thread = new Thread(this::run, "console-reports");
-    private volatile @Nullable TopicReader reading;
+    private @Nullable TopicFollower follower;
     private @Nullable String said;
+    private boolean caughtUp;
 
     private ReportFeed(MonitorConfig config, ConsoleModel model, ConsoleLimits limits) {
         this.config = config;
@@ -59,46 +52,34 @@ final class ReportFeed implements AutoCloseable {
 
     static ReportFeed start(MonitorConfig config, ConsoleModel model, ConsoleLimits limits) {
         ReportFeed feed = new ReportFeed(config, model, limits);
-        feed.thread.setDaemon(true);
-        feed.thread.start();
+        feed.follower = TopicFollower.start(
+                "console-reports", config.subscriberProperties(), config.applicationId() + "-console", feed);
         return feed;
     }
 
-    private void run() {
-        try {
-            while (closing.getCount() > 0) {
-                try {
-                    follow();
-                } catch (WakeupException stop) {
-                    return;
-                } catch (AuthorizationException refused) {
-                    String sentence =
-                            ("this process may not read %s and %s: it shows the windows it judged since it started; "
-                                            + "grant it READ on both topics for the windows before and of other "
-                                            + "instances")
-                                    .formatted(
-                                            config.topics().windowReports(),
-                                            config.topics().adaptationReports());
-                    LOG.warn(
-                            "the console may not read its topics and shows the windows that this process judged since "
-                                    + "it started: reason={}\n"
-                                    + "grant it READ on {} and {} for the windows before and of other "
-                                    + "instances",
-                            Printable.value(refused.getMessage()),
-                            config.topics().windowReports(),
-                            config.topics().adaptationReports());
-                    model.pastIs(new ConsoleModel.Past("refused", sentence));
-                    return;
-                } catch (KafkaException | IllegalStateException away) {
-                    sayOnce(String.valueOf(away.getMessage()));
-                }
-                if (closing.await(PAUSE_MS, TimeUnit.MILLISECONDS)) {
-                    return;
-                }
-            }
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
+    @Override
+    public boolean isAskedAgain(RuntimeException why) {
+        if (why instanceof AuthorizationException) {
+            String sentence =
+                    ("this process may not read %s and %s: it shows the windows it judged since it started; "
+                                    + "grant it READ on both topics for the windows before and of other "
+                                    + "instances")
+                            .formatted(
+                                    config.topics().windowReports(),
+                                    config.topics().adaptationReports());
+            LOG.warn(
+                    "the console may not read its topics and shows the windows that this process judged since "
+                            + "it started: reason={}\n"
+                            + "grant it READ on {} and {} for the windows before and of other "
+                            + "instances",
+                    Printable.value(why.getMessage()),
+                    config.topics().windowReports(),
+                    config.topics().adaptationReports());
+            model.pastIs(new ConsoleModel.Past("refused", sentence));
+            return false;
         }
+        sayOnce(String.valueOf(why.getMessage()));
+        return true;
     }
 
     /** Says why nothing can be read, and not at every try. */
@@ -107,38 +88,30 @@ final class ReportFeed implements AutoCloseable {
             said = reason;
             LOG.warn(
                     "the console cannot read reports and asks again: every_s={} reason={}",
-                    PAUSE_MS / 1_000,
+                    TopicFollower.PAUSE.toSeconds(),
                     Printable.value(reason));
         }
     }
 
-    private void follow() {
-        try (TopicReader reader = TopicReader.open(
-                config.subscriberProperties(),
-                Map.of("auto.offset.reset", "earliest", "client.id", config.applicationId() + "-console"))) {
-            reading = reader;
-            goBack(reader);
-            boolean caughtUp = false;
-            while (closing.getCount() > 0) {
-                ConsumerRecords<byte[], byte[]> records = reader.poll(POLL);
-                if (records.isEmpty()) {
-                    requireTopics(reader);
-                } else {
-                    said = null;
-                }
-                records.forEach(this::take);
-                if (!caughtUp && reader.isAtEnd()) {
-                    caughtUp = true;
-                    model.pastIs(new ConsoleModel.Past("complete", ""));
-                }
-            }
-        } finally {
-            reading = null;
+    @Override
+    public void read(TopicReader reader) {
+        ConsumerRecords<byte[], byte[]> records = reader.poll(TopicFollower.POLL);
+        if (records.isEmpty()) {
+            requireTopics(reader);
+        } else {
+            said = null;
+        }
+        records.forEach(this::take);
+        if (!caughtUp && reader.isAtEnd()) {
+            caughtUp = true;
+            model.pastIs(new ConsoleModel.Past("complete", ""));
         }
     }
 
     /** Goes some way back on every partition. */
-    private void goBack(TopicReader reader) {
+    @Override
+    public void begin(TopicReader reader) {
+        caughtUp = false;
         List<TopicPartition> all =
                 new ArrayList<>(reader.partitions(config.topics().windowReports()));
         all.addAll(reader.partitions(config.topics().adaptationReports()));
@@ -194,15 +167,8 @@ final class ReportFeed implements AutoCloseable {
 
     @Override
     public void close() {
-        closing.countDown();
-        TopicReader reader = reading;
-        if (reader != null) {
-            reader.wakeup();
-        }
-        try {
-            thread.join(2 * POLL.toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (follower != null) {
+            follower.close();
         }
     }
 }

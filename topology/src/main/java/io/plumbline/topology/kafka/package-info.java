@@ -7,7 +7,7 @@
  * a processor with state of its own would need fields that are null at first and must be cleared by hand.
  *
  * <p>{@link io.plumbline.topology.kafka.TopicReader} reads committed records outside of Kafka Streams: to the end that
- * a topic had, or on and on.
+ * a topic had, or on and on; {@link io.plumbline.topology.kafka.TopicFollower} does the latter on a thread of its own.
  *
  * <p>{@link io.plumbline.topology.kafka.OncePerMinute} keeps lines that repeat with every record, of Kafka's clients or
  * of a stage, from filling the log.

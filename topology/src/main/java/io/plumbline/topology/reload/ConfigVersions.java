@@ -1,11 +1,11 @@
 package io.plumbline.topology.reload;
 
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.kafka.TopicFollower;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.report.Json;
 import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +14,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
@@ -22,7 +21,6 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
-import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -32,19 +30,15 @@ import org.slf4j.LoggerFactory;
  * Follows the versions that the instances have agreed on, from the first, and publishes new ones. All instances read
  * the one partition, so all hear the same versions in the same order. One daemon thread; no consumer group.
  */
-final class ConfigVersions implements AutoCloseable {
+final class ConfigVersions implements TopicFollower.Steps, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(ConfigVersions.class);
-    private static final Duration POLL = Duration.ofMillis(500);
-    private static final long PAUSE_MS = 5_000;
     private static final long PUBLISH_SECONDS = 30;
 
     private final MonitorConfig config;
     private final Consumer<ConfigVersion> heard;
     private final CountDownLatch caughtUp = new CountDownLatch(1);
-    private final CountDownLatch closing = new CountDownLatch(1);
-    private final Thread thread = new Thread(this::run, "configurations");
-    private volatile @Nullable TopicReader reading;
+    private @Nullable TopicFollower follower;
     private long next;
 
     private ConfigVersions(MonitorConfig config, Consumer<ConfigVersion> heard) {
@@ -55,8 +49,11 @@ final class ConfigVersions implements AutoCloseable {
     /** @param heard called with each version in the order of the topic, on one thread */
     static ConfigVersions follow(MonitorConfig config, Consumer<ConfigVersion> heard) {
         ConfigVersions versions = new ConfigVersions(config, heard);
-        versions.thread.setDaemon(true);
-        versions.thread.start();
+        versions.follower = TopicFollower.start(
+                "configurations",
+                config.subscriberProperties(),
+                config.applicationId() + "-configurations",
+                versions);
         return versions;
     }
 
@@ -93,51 +90,30 @@ final class ConfigVersions implements AutoCloseable {
         }
     }
 
-    private void run() {
-        try {
-            while (closing.getCount() > 0) {
-                try {
-                    follow();
-                } catch (WakeupException stop) {
-                    return;
-                } catch (KafkaException | IllegalStateException away) {
-                    LOG.warn(
-                            "the versions of the configuration cannot be read and are asked for again: topic={} "
-                                    + "every_s={} reason={}",
-                            config.topics().configuration(),
-                            PAUSE_MS / 1_000,
-                            Printable.value(config.withoutSecrets(String.valueOf(away.getMessage()))));
-                }
-                if (closing.await(PAUSE_MS, TimeUnit.MILLISECONDS)) {
-                    return;
-                }
-            }
-        } catch (InterruptedException stop) {
-            Thread.currentThread().interrupt();
-        }
+    @Override
+    public void begin(TopicReader reader) {
+        TopicPartition place = new TopicPartition(config.topics().configuration(), 0);
+        reader.assign(List.of(place));
+        reader.beginAt(place, Math.max(next, reader.begin().getOrDefault(place, 0L)));
     }
 
-    private void follow() {
-        TopicPartition place = new TopicPartition(config.topics().configuration(), 0);
-        try (TopicReader reader = TopicReader.open(
-                config.subscriberProperties(),
-                Map.of(
-                        ConsumerConfig.AUTO_OFFSET_RESET_CONFIG,
-                        "earliest",
-                        ConsumerConfig.CLIENT_ID_CONFIG,
-                        config.applicationId() + "-configurations"))) {
-            reading = reader;
-            reader.assign(List.of(place));
-            reader.beginAt(place, Math.max(next, reader.begin().getOrDefault(place, 0L)));
-            while (closing.getCount() > 0) {
-                if (reader.isAtEnd()) {
-                    caughtUp.countDown();
-                }
-                reader.poll(POLL).forEach(this::take);
-            }
-        } finally {
-            reading = null;
+    @Override
+    public void read(TopicReader reader) {
+        if (reader.isAtEnd()) {
+            caughtUp.countDown();
         }
+        reader.poll(TopicFollower.POLL).forEach(this::take);
+    }
+
+    @Override
+    public boolean isAskedAgain(RuntimeException away) {
+        LOG.warn(
+                "the versions of the configuration cannot be read and are asked for again: topic={} "
+                        + "every_s={} reason={}",
+                config.topics().configuration(),
+                TopicFollower.PAUSE.toSeconds(),
+                Printable.value(config.withoutSecrets(String.valueOf(away.getMessage()))));
+        return true;
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record) {
@@ -160,15 +136,8 @@ final class ConfigVersions implements AutoCloseable {
 
     @Override
     public void close() {
-        closing.countDown();
-        TopicReader reader = reading;
-        if (reader != null) {
-            reader.wakeup();
-        }
-        try {
-            thread.join(2 * POLL.toMillis());
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        if (follower != null) {
+            follower.close();
         }
     }
 }
