@@ -121,11 +121,6 @@ final class Blueprint {
                 || decoderBiasFactor != 1.0;
     }
 
-    /** Returns whether the encoder is not what lies in the file, but made of it. */
-    boolean changesEncoder() {
-        return subtractsDecoderBias || norms == Norms.RESCALE || encoderFactor != 1.0 || encoderBiasFactor != 1.0;
-    }
-
     ExplainerShape shape() {
         boolean floats = !changesDecoder()
                 && encoderFactor == 1.0
