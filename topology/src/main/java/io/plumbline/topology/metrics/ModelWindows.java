@@ -25,13 +25,13 @@ final class ModelWindows implements MultiCollector {
 
     private static final Family END = new Family(
             "plumbline_model_window_end_timestamp_seconds",
-            "Event time at which the newest window of the model ends, in seconds since the epoch");
+            "Event time at which the newest window of the model ends");
     private static final Family VERDICT = new Family(
             "plumbline_model_verdict", "1 for the verdict in force for the model, 0 for the others", "verdict");
     private static final Family OVER = new Family(
             "plumbline_model_value_over_threshold",
-            "How many times its threshold the deciding statistic of the worst site is in the newest window of the "
-                    + "model: above 1 it counts towards a drift",
+            "How many times its threshold the deciding statistic of the worst site is: above 1 it counts towards a "
+                    + "drift",
             "site");
     private static final Family SITES = new Family(
             "plumbline_model_sites",

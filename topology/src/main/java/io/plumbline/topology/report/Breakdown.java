@@ -23,12 +23,11 @@ public record Breakdown(
 
     private static final WindowMetric GAP = WindowMetric.family(
             "plumbline_breakdown_faithfulness_gap",
-            "Faithfulness gap of the rows of each value of breakdown_by, measured on equally many sampled rows of each",
+            "Faithfulness gap of the rows of each value of breakdown_by, on equally many sampled rows of each",
             "value");
     private static final WindowMetric SHIFT = WindowMetric.family(
             "plumbline_breakdown_whitened_mean_shift",
-            "Whitened mean shift of the rows of each value of breakdown_by, "
-                    + "measured on equally many sampled rows of each",
+            "Whitened mean shift of the rows of each value of breakdown_by, on equally many sampled rows of each",
             "value");
     private static final WindowMetric FVU = WindowMetric.family(
             "plumbline_breakdown_fraction_of_variance_unexplained",

@@ -81,13 +81,13 @@ public record CandidateReport(
             "plumbline_candidate_fvu_ratio", "FVU of the explainer that is measured beside the one in service");
     private static final WindowMetric FVU_IN_SERVICE = WindowMetric.family(
             "plumbline_candidate_in_service_fvu_ratio",
-            "FVU of the explainer in service on the rows on which another is measured beside it");
+            "FVU of the explainer in service on the same rows");
     private static final WindowMetric WINDOWS_BETTER = WindowMetric.family(
             "plumbline_candidate_better_windows",
-            "Of the last windows those in which the explainer in no service reconstructed better beyond chance");
+            "Of the last windows those in which the other explainer reconstructed better beyond chance");
     private static final WindowMetric ACTIVE = WindowMetric.family(
             "plumbline_candidate_active_features",
-            "Mean number of active features a row, of the explainer that is measured beside the one in service");
+            "Mean number of active features a row of the explainer that is measured beside the one in service");
 
     static final BiConsumer<CandidateReport, Samples> SAMPLES =
             (candidate, samples) -> samples.set(FVU, candidate.fvu())

@@ -39,13 +39,11 @@ public record CoverageReport(
 
     private static final WindowMetric SHARE = WindowMetric.family(
             "plumbline_coverage_ratio",
-            "Tokens of the window that came as rows, or did not for a reason its producers give, "
-                    + "as a share of the tokens served",
+            "Tokens that came as rows, or did not for a reason their producers give, as a share of the tokens served",
             "tokens");
     private static final WindowMetric MOVED = WindowMetric.family(
             "plumbline_coverage_moved",
-            "1 while the delivered or the cached share of the tokens is farther from the expected one than "
-                    + "coverage.limit, else 0");
+            "1 while the delivered or the cached share is farther from the expected one than coverage.limit, else 0");
 
     static final BiConsumer<CoverageReport, Samples> SAMPLES =
             (coverage, samples) -> samples.set(SHARE, "delivered", coverage.deliveredShare())

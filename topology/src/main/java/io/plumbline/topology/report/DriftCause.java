@@ -26,8 +26,7 @@ public record DriftCause(
 
     private static final WindowMetric CHANGE = WindowMetric.family(
             "plumbline_drift_change_ratio",
-            "While a site is drifted, the header's or tag's values that came with the drift, by name and value, "
-                    + "with their shares of the window's rows",
+            "Share of the window's rows with a value of a header or tag that came with the drift",
             "change");
 
     static final BiConsumer<DriftCause, Samples> SAMPLES = (cause, samples) -> cause.changes()

@@ -25,8 +25,7 @@ public record EnginesReport(
 
     private static final WindowMetric SURVIVAL = WindowMetric.family(
             "plumbline_engines_feature_survival_ratio",
-            "Share of the active features whose codes on the rows of one engine correlate with those on the same rows "
-                    + "of the other");
+            "Share of the active features whose codes on the rows of one engine correlate with those on the other's");
     private static final WindowMetric COSINE = WindowMetric.family(
             "plumbline_engines_row_cosine", "Mean cosine of the rows of one engine to the same rows of the other");
     private static final WindowMetric RISE = WindowMetric.family(

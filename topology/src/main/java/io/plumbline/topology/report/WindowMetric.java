@@ -24,10 +24,10 @@ public record WindowMetric(
 
     public static final WindowMetric WINDOW_START = family(
             "plumbline_window_start_timestamp_seconds",
-            "Event time at which the newest closed window begins, in seconds since the epoch");
+            "Event time at which the newest closed window begins");
     public static final WindowMetric WINDOW_END = family(
             "plumbline_window_end_timestamp_seconds",
-            "Event time at which the newest closed window ends, in seconds since the epoch");
+            "Event time at which the newest closed window ends");
     public static final WindowMetric ROWS =
             family("plumbline_window_rows", "Activation rows in the newest closed window");
     public static final WindowMetric RANK =
@@ -54,8 +54,8 @@ public record WindowMetric(
             "plumbline_threshold", "Level above which the statistic counts towards a drift or a warning", "statistic");
     public static final WindowMetric FALSE_ALARM_INTERVAL = family(
             "plumbline_false_alarm_interval_seconds",
-            "Time between two false alarms that the thresholds of the triggers promise, on average, by the baseline's "
-                    + "clean windows or by its requests",
+            "Average time between two false alarms that the thresholds promise, by the baseline's clean windows or "
+                    + "by its requests",
             "clean");
     public static final WindowMetric EIGENGAP = family(
             "plumbline_eigengap", "Eigengap at the rank of the second moment of the baseline or the window", "moment");
@@ -68,28 +68,25 @@ public record WindowMetric(
             "reason");
     public static final WindowMetric FVU = family(
             "plumbline_fraction_of_variance_unexplained",
-            "Fraction of variance unexplained on the window's sampled rows by the trained or the active decoder; "
-                    + "may exceed 1",
+            "Fraction of the variance of sampled rows that the decoder leaves unexplained; may exceed 1",
             "decoder");
     public static final WindowMetric DELTA_CE = family(
             "plumbline_delta_ce",
-            "Cross-entropy of the model's next token with the trained or the active decoder's account in place, "
-                    + "less that of the model itself, in nats",
+            "Cross-entropy of the model's next token with the decoder's account in place, less that of the model "
+                    + "itself, in nats",
             "decoder");
     public static final WindowMetric KL = family(
             "plumbline_kl",
-            "Divergence of the model's next token from that with the trained or the active decoder's account in "
-                    + "place, in nats",
+            "Divergence of the model's next token from that with the decoder's account in place, in nats",
             "decoder");
     public static final WindowMetric TOP1_AGREEMENT = family(
             "plumbline_top1_agreement_ratio",
-            "Share of rows after which the trained or the active decoder's account leaves the most likely next token "
-                    + "as it was",
+            "Share of rows after which the decoder's account leaves the most likely next token as it was",
             "decoder");
     public static final WindowMetric LOSS_RECOVERED = family(
             "plumbline_loss_recovered",
-            "Part of the cross-entropy lost with zeros in place that the trained or the active decoder's account wins "
-                    + "back; may leave 0 to 1",
+            "Part of the cross-entropy lost with zeros in place that the decoder's account wins back; may leave 0 to "
+                    + "1",
             "decoder");
     public static final WindowMetric VERDICT =
             family("plumbline_verdict", "1 for the verdict in force for the site, 0 for the others", "verdict");
@@ -100,12 +97,11 @@ public record WindowMetric(
             "statistic");
     public static final WindowMetric OVER_THRESHOLD = family(
             "plumbline_value_over_threshold",
-            "Value of the statistic that decides in the newest window divided by its threshold: "
-                    + "above 1 it counts towards a drift",
+            "plumbline_deciding_statistic divided by its threshold: above 1 it counts towards a drift",
             "statistic");
     public static final WindowMetric WORST_BLOCK = family(
             "plumbline_worst_block",
-            "1 for the target layer that stands worst in the newest window of a site with several targets",
+            "1 for the target layer that stands worst in the newest window",
             "block");
     public static final WindowMetric WARNING = family(
             "plumbline_warning",
@@ -116,7 +112,7 @@ public record WindowMetric(
             "statistic");
     public static final WindowMetric BASELINE_CREATED = family(
             "plumbline_baseline_created_timestamp_seconds",
-            "When the baseline the site is judged by was made, in seconds since the epoch");
+            "When the baseline the site is judged by was made");
     public static final WindowMetric BASELINE_REVISION = family(
             "plumbline_baseline_revision",
             "Revision of the baseline the site is judged by: 1 for one that replaced none");

@@ -33,8 +33,7 @@ class MetricsReferenceTest {
 
     private static final String PAGE = "docs/operate/metrics.md";
     private static final String RULES = "deploy/prometheus/plumbline-rules.yml";
-    private static final String HEAD =
-            "| name | type | labels | unit | meaning | alerts |\n|---|---|---|---|---|---|\n";
+    private static final String HEAD = "| name | type | labels | meaning |\n|---|---|---|---|\n";
     private static final Pattern SERIES = Pattern.compile("(?m)^([a-z0-9_]+)(?:\\{(.*)})? \\S+$");
 
     /** Holds the lines of a scrape about one metric. */
@@ -70,35 +69,28 @@ class MetricsReferenceTest {
                 throw new AssertionError(name + " is exported by nothing that this test does");
             }
             String labels = metric.labels().stream().map("`%s`"::formatted).collect(Collectors.joining(", "));
-            table.append("| `%s` | %s | %s | %s | %s | %s |%n"
+            Set<String> using = alerts.getOrDefault(name, Set.of());
+            table.append("| `%s` | %s | %s | %s%s%s |%n"
                     .formatted(
                             name,
                             metric.type(),
                             labels.isEmpty() ? "-" : labels,
-                            unit(name),
                             metric.help(),
-                            String.join(", ", alerts.getOrDefault(name, Set.of()))));
+                            unit(name),
+                            using.isEmpty() ? "" : " (%s)".formatted(String.join(", ", using))));
         }
-        return table.toString().replace(" |  |", " | |").replace("|  |", "| |");
+        return table.toString();
     }
 
+    /** Returns the unit where the end of the name does not say it. */
     private static String unit(String name) {
-        for (Statistic statistic : Statistic.shown()) {
-            if (statistic.series().metric().equals(name)) {
-                return statistic.unit();
-            }
-        }
-        Matcher unit = Pattern.compile("_(timestamp_seconds|seconds|bytes|radians|ratio)(_max)?$")
-                .matcher(name);
-        if (!unit.find()) {
-            return "";
-        }
-        return switch (unit.group(1)) {
-            case "timestamp_seconds" -> "s since 1970";
-            case "seconds" -> "s";
-            case "ratio" -> "0 to 1";
-            default -> unit.group(1);
-        };
+        return Statistic.shown().stream()
+                .filter(statistic -> statistic.series().metric().equals(name) && !name.endsWith("_ratio"))
+                .map(Statistic::unit)
+                .filter(unit -> !unit.isEmpty())
+                .findFirst()
+                .map(unit -> "; in " + unit)
+                .orElse("");
     }
 
     /**
