@@ -181,8 +181,7 @@ final class BaselineCheck {
     }
 
     /** Returns the judge of a site by some of its statistics. */
-    static DriftJudge judge(
-            SiteSettings settings, Baseline baseline, List<String> statistics, Threshold threshold) {
+    static DriftJudge judge(SiteSettings settings, Baseline baseline, List<String> statistics, Threshold threshold) {
         return new DriftJudge(
                 baseline,
                 statistics,

@@ -24,8 +24,7 @@ import java.util.stream.Stream;
 final class ModelWindows implements MultiCollector {
 
     private static final Family END = new Family(
-            "plumbline_model_window_end_timestamp_seconds",
-            "Event time at which the newest window of the model ends");
+            "plumbline_model_window_end_timestamp_seconds", "Event time at which the newest window of the model ends");
     private static final Family VERDICT = new Family(
             "plumbline_model_verdict", "1 for the verdict in force for the model, 0 for the others", "verdict");
     private static final Family OVER = new Family(

@@ -80,8 +80,7 @@ public record CandidateReport(
     private static final WindowMetric FVU = WindowMetric.family(
             "plumbline_candidate_fvu_ratio", "FVU of the explainer that is measured beside the one in service");
     private static final WindowMetric FVU_IN_SERVICE = WindowMetric.family(
-            "plumbline_candidate_in_service_fvu_ratio",
-            "FVU of the explainer in service on the same rows");
+            "plumbline_candidate_in_service_fvu_ratio", "FVU of the explainer in service on the same rows");
     private static final WindowMetric WINDOWS_BETTER = WindowMetric.family(
             "plumbline_candidate_better_windows",
             "Of the last windows those in which the other explainer reconstructed better beyond chance");

@@ -22,12 +22,10 @@ public record WindowMetric(
 
     private static final Map<String, WindowMetric> FAMILIES = new LinkedHashMap<>();
 
-    public static final WindowMetric WINDOW_START = family(
-            "plumbline_window_start_timestamp_seconds",
-            "Event time at which the newest closed window begins");
-    public static final WindowMetric WINDOW_END = family(
-            "plumbline_window_end_timestamp_seconds",
-            "Event time at which the newest closed window ends");
+    public static final WindowMetric WINDOW_START =
+            family("plumbline_window_start_timestamp_seconds", "Event time at which the newest closed window begins");
+    public static final WindowMetric WINDOW_END =
+            family("plumbline_window_end_timestamp_seconds", "Event time at which the newest closed window ends");
     public static final WindowMetric ROWS =
             family("plumbline_window_rows", "Activation rows in the newest closed window");
     public static final WindowMetric RANK =
@@ -99,10 +97,8 @@ public record WindowMetric(
             "plumbline_value_over_threshold",
             "plumbline_deciding_statistic divided by its threshold: above 1 it counts towards a drift",
             "statistic");
-    public static final WindowMetric WORST_BLOCK = family(
-            "plumbline_worst_block",
-            "1 for the target layer that stands worst in the newest window",
-            "block");
+    public static final WindowMetric WORST_BLOCK =
+            family("plumbline_worst_block", "1 for the target layer that stands worst in the newest window", "block");
     public static final WindowMetric WARNING = family(
             "plumbline_warning",
             "1 while the statistics that warn are above their thresholds in enough of the last windows, else 0");
@@ -110,9 +106,8 @@ public record WindowMetric(
             "plumbline_sequential_evidence_ratio",
             "Evidence of slow drift added up over windows, log(1 + evidence) / log(1 + level): 1 is an alarm",
             "statistic");
-    public static final WindowMetric BASELINE_CREATED = family(
-            "plumbline_baseline_created_timestamp_seconds",
-            "When the baseline the site is judged by was made");
+    public static final WindowMetric BASELINE_CREATED =
+            family("plumbline_baseline_created_timestamp_seconds", "When the baseline the site is judged by was made");
     public static final WindowMetric BASELINE_REVISION = family(
             "plumbline_baseline_revision",
             "Revision of the baseline the site is judged by: 1 for one that replaced none");
