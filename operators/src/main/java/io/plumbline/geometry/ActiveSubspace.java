@@ -89,16 +89,6 @@ public final class ActiveSubspace {
         return found.isPresent() ? new ActiveSubspace(moment, found.get()) : topEigenspace(moment, rank);
     }
 
-    /**
-     * The leading eigenspace of the same matrix at another rank, without decomposing it again.
-     *
-     * @throws IllegalStateException unless {@link #isFull()}
-     */
-    public ActiveSubspace ofRank(int rank) {
-        requireRank(rank, dimension());
-        return new ActiveSubspace(moment, all(), rank);
-    }
-
     static void requireRank(int rank, int dimension) {
         if (rank < 1 || rank > dimension) {
             throw new IllegalArgumentException(

@@ -27,10 +27,6 @@ record ActivationTensors(
     static final String RECONSTRUCTIONS = "reconstructions";
     static final String TOKEN_IDS = "token_ids";
 
-    static ActivationTensors of(Safetensors blob) {
-        return of(blob, null);
-    }
-
     /** Reads the rows of all layers of a dump of a site with several targets, to be sent on as they are. */
     static ActivationTensors ofLayers(Safetensors blob) {
         List<Tensor> layers = TargetBlock.layersOf(blob).stream()

@@ -44,11 +44,6 @@ public final class Tensor {
         return () -> one;
     }
 
-    /** Returns the bytes in pieces. */
-    List<ByteBuffer> pieces() {
-        return pieces.get();
-    }
-
     private ByteBuffer whole() {
         List<ByteBuffer> all = pieces.get();
         if (all.size() > 1) {

@@ -111,7 +111,4 @@ public abstract class PackedFloatMatrix {
     }
 
     abstract void tiles(MatrixView a, float[] bias, Sink sink);
-
-    /** Copies a row of B as it was given. */
-    abstract void copyRow(int row, float[] target);
 }

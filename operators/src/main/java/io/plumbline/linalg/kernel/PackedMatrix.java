@@ -71,7 +71,4 @@ public abstract class PackedMatrix {
     }
 
     public abstract void multiply(MatrixView a, double[] c, int offset, int stride);
-
-    /** Copies a row of B as it was given. */
-    abstract void copyRow(int row, double[] target);
 }

@@ -210,11 +210,6 @@ final class PlainKernel implements UpdateKernel {
         }
 
         @Override
-        public void copyRow(int row, double[] target) {
-            System.arraycopy(b[row], 0, target, 0, columns());
-        }
-
-        @Override
         public void multiply(MatrixView a, double[] c, int offset, int stride) {
             double[] negated = new double[rows()];
             double[] target = new double[columns()];

@@ -49,9 +49,4 @@ final class PlainPackedFloatMatrix extends PackedFloatMatrix {
             }
         }
     }
-
-    @Override
-    public void copyRow(int row, float[] target) {
-        System.arraycopy(b[row], 0, target, 0, columns());
-    }
 }

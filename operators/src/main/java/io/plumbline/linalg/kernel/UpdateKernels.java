@@ -75,15 +75,6 @@ public final class UpdateKernels {
         return chosen().kernel();
     }
 
-    /**
-     * Returns the plain or the vector kernel.
-     *
-     * @throws IllegalStateException if it cannot be had
-     */
-    static UpdateKernel named(String name) {
-        return choose(name).kernel();
-    }
-
     static Choice choose(@Nullable String wish) {
         if (NATIVE.equals(wish)) {
             return withLibrary();

@@ -116,14 +116,6 @@ final class VectorPackedFloatMatrix extends PackedFloatMatrix {
         }
     }
 
-    @Override
-    public void copyRow(int row, float[] target) {
-        for (int column = 0; column < columns(); column += kernel.stretch()) {
-            int length = Math.min(kernel.stretch(), columns() - column);
-            System.arraycopy(strips, index(row, column), target, column, length);
-        }
-    }
-
     private static void addTo(float[] sums, int at, float[] product, int length) {
         for (int j = 0; j < length; j += LANES) {
             FloatVector.fromArray(SPECIES, sums, at + j)

@@ -133,14 +133,6 @@ final class VectorPackedMatrix extends PackedMatrix {
         }
     }
 
-    @Override
-    public void copyRow(int row, double[] target) {
-        for (int column = 0; column < columns(); column += kernel.stretch()) {
-            int length = Math.min(kernel.stretch(), columns() - column);
-            System.arraycopy(strips, index(row, column), target, column, length);
-        }
-    }
-
     /** Lays out rows {@code from .. to-1} of A as left factors; what is missing to a whole strip is 0. */
     private void layOut(MatrixView a, int from, int to, double[] left) {
         int m = a.columns();

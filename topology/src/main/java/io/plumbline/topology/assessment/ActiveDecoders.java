@@ -23,11 +23,6 @@ public interface ActiveDecoders {
         public Active(Decoder decoder, long version) {
             this(decoder, version, null, null);
         }
-
-        /** Returns whether it belongs to the explainer whose trained decoder has this hash. */
-        public boolean isOf(String trainedSha256) {
-            return trainedSha256.equals(explainerSha256);
-        }
     }
 
     /**

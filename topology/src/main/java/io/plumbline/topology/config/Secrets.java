@@ -57,10 +57,6 @@ public final class Secrets {
 
     private Secrets() {}
 
-    static Secrets none() {
-        return new Secrets();
-    }
-
     /**
      * Puts in what the values of {@code properties} refer to.
      *

@@ -84,10 +84,6 @@ final class PartitionProgress {
         givenUp = false;
     }
 
-    boolean heard() {
-        return heard;
-    }
-
     boolean givenUp() {
         return givenUp;
     }
