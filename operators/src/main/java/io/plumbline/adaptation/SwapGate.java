@@ -92,7 +92,7 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour, Li
         Decoder proposed = proposal.decoder();
         int rank = site.rank();
         Subspace before = current.equals(trained)
-                ? ofTrained(trained, site.subspace(), rank)
+                ? ofTrained(site.subspace(), rank)
                 : site.serving().leading(rank);
         Matrix products = proposed.equals(current) ? null : proposal.products();
         // Side by side: either is done by one core for most of its time.
@@ -268,9 +268,9 @@ public record SwapGate(GateLimits limits, @Nullable BehaviourJudge behaviour, Li
     }
 
     /** Returns the trained decoder's subspace; null where the decoder does not determine it. */
-    private static @Nullable Subspace ofTrained(Decoder trained, ExplainerSubspace known, int rank) {
-        return Identifiability.undecided(trained, known, rank) == null
-                ? new Subspace(known.leftVectors().leadingColumns(rank))
+    private static @Nullable Subspace ofTrained(ExplainerSubspace known, int rank) {
+        return Identifiability.undecided(known, rank) == null
+                ? known.ofRank(rank).subspace()
                 : null;
     }
 

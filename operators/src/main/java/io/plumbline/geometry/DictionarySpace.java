@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * a sine of 1e-4 at most ({@link ActiveSubspace#leadingOnly}).
  *
  * <p>Its eigenvalues are squares of singular values: those below 1e-8 of the largest cannot be told from 0, and count
- * as equal. {@link ExplainerSubspace} has all of them, to rounding, and takes ten times as long.
+ * as equal. {@link ExplainerSubspace} can have all of them, to rounding, which takes ten times as long and more.
  */
 public final class DictionarySpace {
 

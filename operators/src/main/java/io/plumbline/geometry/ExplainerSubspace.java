@@ -4,6 +4,14 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
 import io.plumbline.linalg.TriangularFactor;
+import io.plumbline.linalg.Weights;
+import io.plumbline.linalg.eigenspace.TopEigenspace;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntFunction;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The directions a dictionary writes in: the span of the {@code rank} leading left singular vectors of the d x k
@@ -12,34 +20,144 @@ import io.plumbline.linalg.TriangularFactor;
  * <p><b>Depends on the gauge.</b> Scaling a feature up in the encoder and down in the decoder leaves a ReLU explainer
  * unchanged and moves this subspace. The file's own scale is used.
  *
- * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). {@code 2 k d^2} flops and a
- * d x d SVD; 3 s of one core at d = 768, k = 24,576. Immutable; safe for any number of threads as long as nobody writes
- * to the arrays it hands out.
+ * <p><b>Leading or all.</b> From d = {@value #WIDE} on, where the rank is at most a quarter of it, only the leading
+ * directions are found, of {@code W W^T}: right up to {@link #sineBound()}, which is proven. {@code k d^2} flops and
+ * some {@code d^3 / 3}. All of them ({@link #singularValues}, {@link #leftVectors}) take {@code 2 k d^2} flops and a d
+ * x d SVD: 3 s of one core at d = 768, k = 24,576, and the better part of an hour at 8,192. They are computed where
+ * they are asked for, once.
+ *
+ * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). Immutable but for that; safe
+ * for any number of threads as long as nobody writes to the arrays it hands out.
  */
 public final class ExplainerSubspace {
 
-    private final double[] singularValues;
-    private final Matrix leftVectors;
+    /** The width from which on only leading directions are found: below it all of them take some seconds. */
+    static final int WIDE = 1_024;
+
+    /** The share of the dimension, as a divisor, above which all directions are no slower than the leading ones. */
+    private static final int LARGEST_SHARE = 4;
+
+    /** The proven sine up to which leading directions may be off; the true one is some tens of times smaller. */
+    private static final double TOLERANCE = 1e-4;
+
     private final Subspace subspace;
-    private final int decoderRank;
-    private final int size;
+    private final double[] values;
+    private final double sineBound;
+    private final Source source;
 
     /**
-     * @param singularValues d, descending
-     * @param leftVectors d x d, one column each
+     * Every direction of a dictionary.
+     *
+     * @param values d singular values, descending
+     * @param vectors d x d, one left singular vector a column
      */
-    ExplainerSubspace(double[] singularValues, Matrix leftVectors, int features, int rank) {
-        ActiveSubspace.requireRank(rank, leftVectors.rows());
-        this.singularValues = singularValues;
-        this.leftVectors = leftVectors;
-        this.subspace = new Subspace(leftVectors.leadingColumns(rank));
-        this.size = Math.max(features, leftVectors.rows());
-        double smallest = Identification.roundingOf(singularValues[0], size);
-        int nonZero = 0;
-        while (nonZero < singularValues.length && singularValues[nonZero] > smallest) {
-            nonZero++;
+    record Complete(double[] values, Matrix vectors, int size) {
+
+        /** Returns the number of singular values that are not zero to rounding. */
+        int rank() {
+            double smallest = Identification.roundingOf(values[0], size);
+            int nonZero = 0;
+            while (nonZero < values.length && values[nonZero] > smallest) {
+                nonZero++;
+            }
+            return nonZero;
         }
-        this.decoderRank = nonZero;
+    }
+
+    /**
+     * The leading directions of a dictionary.
+     *
+     * @param values at least r + 1 singular values, descending
+     * @param basis d x r
+     * @param sineBound of the basis
+     */
+    record Leading(double[] values, Matrix basis, double sineBound) {
+
+        /** Returns those of {@code W W^T}; null where they are not told apart from the next in good time. */
+        static @Nullable Leading of(Matrix gram, int rank) {
+            Optional<TopEigenspace> found = TopEigenspace.of(gram, rank, null, TOLERANCE);
+            return found.filter(top -> Double.isFinite(top.sineBound()))
+                    .map(top -> new Leading(roots(top.values()), top.vectors(), top.sineBound()))
+                    .orElse(null);
+        }
+    }
+
+    /** Where the directions of one dictionary come from: those of another rank, and all of them. */
+    private static final class Source {
+
+        private final IntFunction<@Nullable Leading> leading;
+        private final Supplier<Complete> all;
+        private final Map<Integer, ExplainerSubspace> known = new ConcurrentHashMap<>();
+        private @Nullable Complete complete;
+
+        Source(IntFunction<@Nullable Leading> leading, Supplier<Complete> all) {
+            this.leading = leading;
+            this.all = all;
+        }
+
+        synchronized Complete complete() {
+            Complete made = complete;
+            if (made == null) {
+                made = all.get();
+                complete = made;
+            }
+            return made;
+        }
+
+        synchronized boolean isComplete() {
+            return complete != null;
+        }
+
+        ExplainerSubspace ofRank(int rank, int dimension) {
+            ActiveSubspace.requireRank(rank, dimension);
+            if (isComplete() || !isLeadingEnough(rank, dimension)) {
+                return new ExplainerSubspace(complete(), rank, this);
+            }
+            return known.computeIfAbsent(rank, unused -> {
+                Leading found = leading.apply(rank);
+                return found == null
+                        ? new ExplainerSubspace(complete(), rank, this)
+                        : new ExplainerSubspace(found, this);
+            });
+        }
+    }
+
+    private ExplainerSubspace(Complete complete, int rank, Source source) {
+        this.subspace = new Subspace(complete.vectors().leadingColumns(rank));
+        this.values = complete.values();
+        this.sineBound = 0.0;
+        this.source = source;
+    }
+
+    private ExplainerSubspace(Leading leading, Source source) {
+        this.subspace = new Subspace(leading.basis());
+        this.values = leading.values();
+        this.sineBound = leading.sineBound();
+        this.source = source;
+    }
+
+    /** Returns whether the leading directions of a wide dictionary are found without the others. */
+    static boolean isLeadingEnough(int rank, int dimension) {
+        return dimension >= WIDE && rank <= dimension / LARGEST_SHARE;
+    }
+
+    /** Returns the subspace of a dictionary whose every direction is known. */
+    static ExplainerSubspace of(Complete complete, int rank) {
+        return new Source(any -> null, () -> complete).ofRank(rank, complete.vectors().rows());
+    }
+
+    /**
+     * Returns the subspace of a dictionary whose leading directions are known.
+     *
+     * @param others those of other ranks; null where they are not told apart
+     * @param all every direction
+     */
+    static ExplainerSubspace of(
+            Leading leading, IntFunction<@Nullable Leading> others, Supplier<Complete> all) {
+        Source source = new Source(others, all);
+        ExplainerSubspace subspace = new ExplainerSubspace(leading, source);
+        source.known.put(subspace.rank(), subspace);
+        return subspace;
     }
 
     /**
@@ -48,17 +166,17 @@ public final class ExplainerSubspace {
      * @param moment {@code E[yhat yhat^T]}, d x d
      */
     public static ExplainerSubspace ofReconstructions(Matrix moment, int rank) {
-        ActiveSubspace directions = ActiveSubspace.topEigenspace(moment, rank);
-        double[] roots = directions.eigenvalues().clone();
-        for (int i = 0; i < roots.length; i++) {
-            roots[i] = Math.sqrt(Math.max(0.0, roots[i]));
-        }
-        return new ExplainerSubspace(roots, directions.eigenvectors(), moment.rows(), rank);
+        return new Source(any -> Leading.of(moment, any), () -> {
+                    ActiveSubspace directions = ActiveSubspace.topEigenspace(moment, rank);
+                    return new Complete(
+                            roots(directions.eigenvalues()), directions.eigenvectors(), moment.rows());
+                })
+                .ofRank(rank, moment.rows());
     }
 
     /** The leading directions of a decoder; {@code rank} in 1 .. d. */
     public static ExplainerSubspace of(Decoder decoder, int rank) {
-        return ofWeights(decoder.weights().toMatrix(), rank);
+        return ofWeights(decoder.weights(), rank);
     }
 
     /**
@@ -68,13 +186,45 @@ public final class ExplainerSubspace {
      * @param rank in 1 .. d
      */
     public static ExplainerSubspace ofWeights(Matrix weights, int rank) {
-        ActiveSubspace.requireRank(rank, weights.columns());
+        return ofWeights(Weights.of(weights), rank);
+    }
+
+    private static ExplainerSubspace ofWeights(Weights weights, int rank) {
+        return new Source(any -> leadingOf(weights, any), () -> completeOf(weights))
+                .ofRank(rank, weights.columns());
+    }
+
+    /** Returns the leading directions of weights; null where they are not told apart from the next. */
+    static @Nullable Leading leadingOf(Weights weights, int rank) {
+        requireFeatures(weights);
+        return Leading.of(DictionarySpace.gram(weights), rank);
+    }
+
+    /** Returns every direction of weights. */
+    static Complete completeOf(Weights weights) {
+        requireFeatures(weights);
+        // W = (file)^T, so the left singular vectors of W are the right ones of the rows on file, and of their R.
+        Svd triangle = Svd.of(TriangularFactor.of(weights.toMatrix()));
+        return new Complete(triangle.values(), triangle.right(), Math.max(weights.rows(), weights.columns()));
+    }
+
+    private static void requireFeatures(Weights weights) {
         if (weights.rows() == 0) {
             throw new IllegalArgumentException("a decoder without features has no directions");
         }
-        // W = (file)^T, so the left singular vectors of W are the right ones of the rows on file, and of their R.
-        Svd triangle = Svd.of(TriangularFactor.of(weights));
-        return new ExplainerSubspace(triangle.values(), triangle.right(), weights.rows(), rank);
+    }
+
+    private static double[] roots(double[] squares) {
+        double[] roots = squares.clone();
+        for (int i = 0; i < roots.length; i++) {
+            roots[i] = Math.sqrt(Math.max(0.0, roots[i]));
+        }
+        return roots;
+    }
+
+    /** Returns the same dictionary's subspace at another rank, which is computed once. */
+    public ExplainerSubspace ofRank(int rank) {
+        return rank == rank() ? this : source.ofRank(rank, dimension());
     }
 
     public Subspace subspace() {
@@ -89,25 +239,48 @@ public final class ExplainerSubspace {
         return subspace.dimension();
     }
 
+    /**
+     * Proven upper bound of {@code ‖sin ∠‖_F} between {@link #subspace()} and the leading singular vectors; 0 where all
+     * of them are known.
+     */
+    public double sineBound() {
+        return sineBound;
+    }
+
+    /** Singular value {@code i} from 1 to r + 1. */
+    public double singularValue(int i) {
+        return values[i - 1];
+    }
+
     /** d singular values, descending; with k < d the last d - k are 0. Not copied. */
     public double[] singularValues() {
-        return singularValues;
+        return source.complete().values();
     }
 
     /**
-     * All left singular vectors, d x d, one column each. Not copied. Those past {@link #decoderRank()} are any basis.
+     * All left singular vectors, d x d, one column each. Not copied. Those past the rank of the decoder are any basis.
      */
     public Matrix leftVectors() {
-        return leftVectors;
+        return source.complete().vectors();
     }
 
-    /** Number of singular values that are not zero to rounding. */
+    /** Returns whether all directions are known. */
+    boolean isComplete() {
+        return source.isComplete();
+    }
+
+    /** The number of singular values that are not zero to rounding; r where no more than leading ones are known. */
     public int decoderRank() {
-        return decoderRank;
+        return sineBound > 0.0 ? rank() : source.complete().rank();
     }
 
     /** Returns whether the weights determine this subspace: rank W >= r, and no repeated singular value at r. */
     public boolean isIdentified() {
-        return decoderRank >= rank() && Identification.separated(singularValues, rank(), size);
+        return sineBound > 0.0 || (decoderRank() >= rank() && separated());
+    }
+
+    private boolean separated() {
+        Complete complete = source.complete();
+        return Identification.separated(complete.values(), rank(), complete.size());
     }
 }

@@ -39,8 +39,8 @@ final class Reasons {
                         .formatted(
                                 rank,
                                 rank + 1,
-                                explainer.singularValues()[rank - 1],
-                                explainer.singularValues()[rank],
+                                explainer.singularValue(rank),
+                                explainer.singularValue(rank + 1),
                                 rank)
                 + "not determined";
     }

@@ -307,9 +307,10 @@ public final class SiteGeometry {
                         noGap == null ? anglesOf(fromReference) : null);
     }
 
-    /** Returns how far the baseline's subspace may be off; a gap to one that is not determined is not told. */
+    /** Returns how far the fixed subspaces may be off; a gap to one that is not determined is not told. */
     private double knownSineBound() {
-        return Double.isFinite(baseline.sineBound()) ? baseline.sineBound() : 0.0;
+        double ofBaseline = Double.isFinite(baseline.sineBound()) ? baseline.sineBound() : 0.0;
+        return ofBaseline + explainer.sineBound();
     }
 
     private static double eigengap(ActiveSubspace subspace) {

@@ -1,6 +1,8 @@
 package io.plumbline.geometry;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.ExplainerSubspace.Complete;
+import io.plumbline.geometry.ExplainerSubspace.Leading;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.AtomicFile;
 import io.plumbline.wire.DType;
@@ -17,17 +19,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps the singular values and directions of a trained decoder in a file of its explainer's folder: they take
- * {@code 2 k d^2} flops and a d x d SVD, and never change.
+ * {@code k d^2} flops and more, and never change.
  *
- * <p>The file, {@value #FILE}, is a safetensors of {@code singular_values} [d] and {@code left_vectors} [d, d] in F64,
- * {@code 8 d (d + 1)} bytes, with the SHA-256 of the decoder and of the numbers. One that is of another decoder,
- * damaged or of another layout is said so of, computed anew and replaced; it is written next to its place and moved
- * there whole. Where the folder cannot be written to, that is said, and the work is done at every start. Small
- * decoders, below a second, leave no file.
+ * <p>The file, {@value #FILE}, is a safetensors of {@code singular_values} and {@code left_vectors} in F64, with the
+ * SHA-256 of the decoder and of the numbers: all of them, [d] and [d, d], {@code 8 d (d + 1)} bytes, or the leading
+ * ones of a wide decoder, [q] and [d, r], with what they may be off ({@link ExplainerSubspace}). One that is of another
+ * decoder or rank, damaged or of another layout is said so of, computed anew and replaced; it is written next to its
+ * place and moved there whole. Where the folder cannot be written to, that is said, and the work is done at every start.
+ * Small decoders, below a second, leave no file.
  */
 public final class SubspaceCache {
 
@@ -36,14 +40,26 @@ public final class SubspaceCache {
     private static final String VALUES = "singular_values";
     private static final String VECTORS = "left_vectors";
     private static final String LAYOUT = "layout";
-    private static final String LAYOUT_1 = "plumbline-subspace-1";
+    private static final String ALL = "plumbline-subspace-1";
+    private static final String LEADING = "plumbline-subspace-2";
+    private static final String SINE_BOUND = "sine_bound";
     private static final String DECODER = "decoder_sha256";
     private static final String NUMBERS = "numbers_sha256";
 
     /** The least work that is worth a file: about a second's. */
     private static final double LEAST_FLOPS = 4e9;
 
-    private SubspaceCache() {}
+    private final Path file;
+    private final Decoder decoder;
+    private final String sha256;
+    private final Consumer<String> log;
+
+    private SubspaceCache(Path file, Decoder decoder, String sha256, Consumer<String> log) {
+        this.file = file;
+        this.decoder = decoder;
+        this.sha256 = sha256;
+        this.log = log;
+    }
 
     /**
      * The decoder's subspace, from the file or computed.
@@ -61,21 +77,70 @@ public final class SubspaceCache {
     }
 
     static ExplainerSubspace kept(Path file, Decoder decoder, String sha256, int rank, Consumer<String> log) {
-        if (Files.exists(file)) {
-            try {
-                return read(file, decoder, sha256, rank);
-            } catch (IOException | IllegalArgumentException e) {
-                log.accept("%s cannot be used and is made anew: %s".formatted(file, e.getMessage()));
+        SubspaceCache cache = new SubspaceCache(file, decoder, sha256, log);
+        ExplainerSubspace known = cache.known(rank);
+        if (known != null) {
+            return known;
+        }
+        if (ExplainerSubspace.isLeadingEnough(rank, decoder.dimension())) {
+            Leading leading = cache.made(
+                    "the %d leading directions".formatted(rank),
+                    () -> ExplainerSubspace.leadingOf(decoder.weights(), rank),
+                    made -> cache.write(
+                            LEADING, Map.of(SINE_BOUND, Double.toString(made.sineBound())), made.values(), made.basis()));
+            if (leading != null) {
+                return cache.subspace(leading);
             }
         }
-        log.accept(("computing the directions of %d features in dimension %d, once; "
-                        + "it takes from some seconds (768) to minutes (2,048)")
-                .formatted(decoder.features(), decoder.dimension()));
+        return ExplainerSubspace.of(cache.all(), rank);
+    }
+
+    /** Returns what the file holds; null where it is of no use. */
+    private @Nullable ExplainerSubspace known(int rank) {
+        if (!Files.exists(file)) {
+            return null;
+        }
+        try (Safetensors opened = Safetensors.open(file)) {
+            return LEADING.equals(opened.metadata().get(LAYOUT))
+                    ? subspace(leading(opened, rank))
+                    : ExplainerSubspace.of(all(opened), rank);
+        } catch (IOException | IllegalArgumentException e) {
+            log.accept("%s cannot be used and is made anew: %s".formatted(file, e.getMessage()));
+            return null;
+        }
+    }
+
+    private ExplainerSubspace subspace(Leading leading) {
+        return ExplainerSubspace.of(
+                leading, rank -> ExplainerSubspace.leadingOf(decoder.weights(), rank), this::all);
+    }
+
+    private Complete all() {
+        return Objects.requireNonNull(made(
+                "the directions",
+                () -> ExplainerSubspace.completeOf(decoder.weights()),
+                made -> write(ALL, Map.of(), made.values(), made.vectors())));
+    }
+
+    /** Writes what was made. */
+    @FunctionalInterface
+    private interface Keeping<T> {
+        void keep(T made) throws IOException;
+    }
+
+    /** Returns what was computed and kept; null, and nothing is kept, where it cannot be. */
+    private <T> @Nullable T made(String what, Supplier<@Nullable T> making, Keeping<T> keeping) {
+        log.accept("computing %s of %d features in dimension %d, once"
+                .formatted(what, decoder.features(), decoder.dimension()));
         long begin = System.nanoTime();
-        ExplainerSubspace made = ExplainerSubspace.of(decoder, rank);
+        T made = making.get();
         String time = "took %.1f s".formatted((System.nanoTime() - begin) / 1e9);
+        if (made == null) {
+            log.accept(time + "; they lie too close to the next ones, so all are computed");
+            return null;
+        }
         try {
-            write(file, made, sha256);
+            keeping.keep(made);
             log.accept("%s; kept in %s".formatted(time, file));
         } catch (IOException e) {
             log.accept("%s; not kept, so the next start takes as long: %s".formatted(time, e.getMessage()));
@@ -83,26 +148,47 @@ public final class SubspaceCache {
         return made;
     }
 
-    private static ExplainerSubspace read(Path file, Decoder decoder, String sha256, int rank) throws IOException {
-        try (Safetensors opened = Safetensors.open(file)) {
-            Map<String, String> metadata = opened.metadata();
-            if (!LAYOUT_1.equals(metadata.get(LAYOUT))) {
-                throw new IllegalArgumentException(
-                        "its layout is %s, expected %s".formatted(metadata.get(LAYOUT), LAYOUT_1));
-            }
-            if (!sha256.equals(metadata.get(DECODER))) {
-                throw new IllegalArgumentException(
-                        "it is of the decoder %s, this one is %s".formatted(metadata.get(DECODER), sha256));
-            }
-            long d = decoder.dimension();
-            requireShape(opened, VALUES, List.of(d));
-            requireShape(opened, VECTORS, List.of(d, d));
-            double[] values = opened.tensor(VALUES).toDoubles();
-            Matrix vectors = opened.tensor(VECTORS).toMatrix();
-            if (!Objects.equals(metadata.get(NUMBERS), sha256(values, vectors.values()))) {
-                throw new IllegalArgumentException("its numbers are not those that were written");
-            }
-            return new ExplainerSubspace(values, vectors, decoder.features(), rank);
+    private Complete all(Safetensors opened) {
+        requireDecoder(opened, ALL);
+        long d = decoder.dimension();
+        requireShape(opened, VALUES, List.of(d));
+        requireShape(opened, VECTORS, List.of(d, d));
+        double[] values = opened.tensor(VALUES).toDoubles();
+        Matrix vectors = opened.tensor(VECTORS).toMatrix();
+        requireNumbers(opened, values, vectors);
+        return new Complete(values, vectors, Math.max(decoder.features(), decoder.dimension()));
+    }
+
+    private Leading leading(Safetensors opened, int rank) {
+        requireDecoder(opened, LEADING);
+        long d = decoder.dimension();
+        requireShape(opened, VECTORS, List.of(d, (long) rank));
+        double[] values = opened.tensor(VALUES).toDoubles();
+        Matrix basis = opened.tensor(VECTORS).toMatrix();
+        requireNumbers(opened, values, basis);
+        double sineBound = Double.parseDouble(opened.metadata().getOrDefault(SINE_BOUND, ""));
+        if (values.length <= rank || !(sineBound > 0.0)) {
+            throw new IllegalArgumentException("it has %d singular values and a bound of %s: expected more than %d, and"
+                    .formatted(values.length, sineBound, rank) + " a bound above 0");
+        }
+        return new Leading(values, basis, sineBound);
+    }
+
+    private void requireDecoder(Safetensors opened, String layout) {
+        Map<String, String> metadata = opened.metadata();
+        if (!layout.equals(metadata.get(LAYOUT))) {
+            throw new IllegalArgumentException(
+                    "its layout is %s, expected %s".formatted(metadata.get(LAYOUT), layout));
+        }
+        if (!sha256.equals(metadata.get(DECODER))) {
+            throw new IllegalArgumentException(
+                    "it is of the decoder %s, this one is %s".formatted(metadata.get(DECODER), sha256));
+        }
+    }
+
+    private static void requireNumbers(Safetensors opened, double[] values, Matrix vectors) {
+        if (!Objects.equals(opened.metadata().get(NUMBERS), sha256(values, vectors.values()))) {
+            throw new IllegalArgumentException("its numbers are not those that were written");
         }
     }
 
@@ -113,15 +199,14 @@ public final class SubspaceCache {
         }
     }
 
-    private static void write(Path file, ExplainerSubspace subspace, String sha256) throws IOException {
+    private void write(String layout, Map<String, String> more, double[] values, Matrix vectors) throws IOException {
         SafetensorsWriter writer = SafetensorsWriter.create()
-                .metadata(LAYOUT, LAYOUT_1)
+                .metadata(LAYOUT, layout)
                 .metadata(DECODER, sha256)
-                .metadata(
-                        NUMBERS,
-                        sha256(subspace.singularValues(), subspace.leftVectors().values()))
-                .addVector(VALUES, DType.F64, subspace.singularValues())
-                .add(VECTORS, DType.F64, subspace.leftVectors());
+                .metadata(NUMBERS, sha256(values, vectors.values()))
+                .addVector(VALUES, DType.F64, values)
+                .add(VECTORS, DType.F64, vectors);
+        more.forEach(writer::metadata);
         AtomicFile.write(file, writer::writeTo);
     }
 

@@ -15,11 +15,11 @@
  * rounding"; whether an eigengap also stands out from the sampling noise of a window is a statistical question, which
  * calibration answers from the exported eigengaps.
  *
- * <p><b>Windows know their leading eigenpairs only</b> ({@link ActiveSubspace#leadingOnly}), baselines all of them.
- * What needs the rest of a window's spectrum takes proven bounds of it, so that bounds stay bounds: {@code
- * gap_lower_bound}, {@code gap_upper_bound} and {@code davis_kahan_water_filling} are a little wider than from a full
- * decomposition, and levels calibrated on those three with an earlier version belong to the narrower ones. Everything
- * else agrees within {@link ActiveSubspace#sineBound}, 1e-4 at most.
+ * <p><b>Windows know their leading eigenpairs only</b> ({@link ActiveSubspace#leadingOnly}), as do the baselines and
+ * the dictionaries of wide sites. What needs the rest of a window's spectrum takes proven bounds of it, so that bounds
+ * stay bounds: {@code gap_lower_bound}, {@code gap_upper_bound} and {@code davis_kahan_water_filling} are a little
+ * wider than from a full decomposition, and levels calibrated on those three with an earlier version belong to the
+ * narrower ones. Everything else agrees within {@link ActiveSubspace#sineBound}, 1e-4 at most.
  *
  * <p>The Davis-Kahan bound in the form the paper prints it is exported because it was asked for, but it is not a bound;
  * {@link DavisKahanBounds} says when it can be trusted and gives those that always can.

@@ -51,13 +51,13 @@ public final class AuthorsCode {
             throw new IllegalArgumentException("lambda preservation = 0.0: expected more than 0 to refit with");
         }
         ActiveSubspace active =
-                ActiveSubspace.topEigenspace(SecondMoment.of(targets).covariance(), rank);
-        String reason = Identifiability.undecided(trained, trainedSubspace, active, codes.rows());
+                ActiveSubspace.leadingOnly(SecondMoment.of(targets).covariance(), rank, null);
+        String reason = Identifiability.undecided(trainedSubspace, active, codes.rows());
         if (reason != null) {
             return new Adaptation.Undecided(reason);
         }
         Matrix window = active.subspace().basis();
-        Matrix dictionary = trainedSubspace.leftVectors().leadingColumns(rank);
+        Matrix dictionary = trainedSubspace.ofRank(rank).subspace().basis();
         Svd alignment = Svd.of(Kernels.transposeMultiply(window, dictionary));
         // W~^T = D U_dec R Q^T U_OOD^T, with weights D as on file.
         Matrix turn = Kernels.multiply(dictionary, Kernels.multiplyTranspose(alignment.right(), alignment.left()));

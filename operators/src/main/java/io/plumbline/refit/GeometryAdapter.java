@@ -13,7 +13,7 @@ import io.plumbline.moments.SecondMoment;
  * <p><b>The gap is not 0 afterwards.</b> Step 1 closes it to the rows it was fitted on; Step 2 opens it again, and on
  * other rows both show the sampling error of the window. Measure it there.
  *
- * <p><b>Cost.</b> An eigendecomposition of d x d, {@code N^3/3} flops for each ridge level (two as printed), {@code 2
+ * <p><b>Cost.</b> The leading eigenspace of d x d, {@code N^3/3} flops for each ridge level (two as printed), {@code 2
  * N^2} for each right-hand side (d or 2 d outside the window's subspace, r inside), {@code 4 k d r} to turn the
  * dictionary. <b>Size.</b> {@code 4 N^2} bytes and {@code 16 k d} for the rotated and the refitted decoder, which are
  * not rounded. Stateless; any number of threads.
@@ -42,8 +42,8 @@ public final class GeometryAdapter {
         if (settings.refits() && absolute.preservation() == 0.0) {
             RidgeSystem.requireRowsForNoRidge(codes);
         }
-        ActiveSubspace active = ActiveSubspace.topEigenspace(SecondMoment.of(targets), settings.rank());
-        String reason = Identifiability.undecided(trained, trainedSubspace, active, codes.rows());
+        ActiveSubspace active = ActiveSubspace.leadingOnly(SecondMoment.of(targets).matrix(), settings.rank(), null);
+        String reason = Identifiability.undecided(trainedSubspace, active, codes.rows());
         if (reason != null) {
             return new Adaptation.Undecided(reason);
         }

@@ -4,7 +4,6 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.SparseCodes;
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
-import io.plumbline.geometry.Identification;
 import io.plumbline.linalg.Matrix;
 import org.jspecify.annotations.Nullable;
 
@@ -14,9 +13,9 @@ public final class Identifiability {
     private Identifiability() {}
 
     /** Returns why a rank-r rotation is not determined, or null when it is. */
-    static @Nullable String undecided(Decoder trained, ExplainerSubspace subspace, ActiveSubspace window, int rows) {
+    static @Nullable String undecided(ExplainerSubspace subspace, ActiveSubspace window, int rows) {
         int rank = window.rank();
-        String reason = undecided(trained, subspace, rank);
+        String reason = undecided(subspace, rank);
         return reason != null || window.isIdentified()
                 ? reason
                 : "eigenvalues %d and %d of the window (%d rows) are equal: its rank-%d subspace is not identified"
@@ -27,13 +26,13 @@ public final class Identifiability {
      * Returns why the dictionary's part of a rank-r rotation is not determined, or null when it is. At r = d nothing
      * else is needed.
      */
-    public static @Nullable String undecided(Decoder trained, ExplainerSubspace subspace, int rank) {
-        if (subspace.decoderRank() < rank) {
+    public static @Nullable String undecided(ExplainerSubspace subspace, int rank) {
+        ExplainerSubspace asked = subspace.ofRank(rank);
+        if (asked.decoderRank() < rank) {
             return "the decoder has rank %d, below the rank %d of the subspace asked for"
-                    .formatted(subspace.decoderRank(), rank);
+                    .formatted(asked.decoderRank(), rank);
         }
-        if (!Identification.separated(
-                subspace.singularValues(), rank, Math.max(trained.features(), trained.dimension()))) {
+        if (!asked.isIdentified()) {
             return "singular values %d and %d of the decoder are equal: its rank-%d subspace is not identified"
                     .formatted(rank, rank + 1, rank);
         }

@@ -84,8 +84,8 @@ public final class Rotations {
     private StepOne computed(GaeSettings settings, @Nullable ActiveSubspace window) {
         ExplainerSubspace trained = inputs.trainedSubspace();
         String reason = window == null
-                ? Identifiability.undecided(inputs.trained(), trained, settings.rank())
-                : Identifiability.undecided(inputs.trained(), trained, window, inputs.rows());
+                ? Identifiability.undecided(trained, settings.rank())
+                : Identifiability.undecided(trained, window, inputs.rows());
         if (reason != null) {
             throw new ArithmeticException(reason);
         }

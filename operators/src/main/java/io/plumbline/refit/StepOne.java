@@ -7,6 +7,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Svd;
 import io.plumbline.linalg.kernel.PackedMatrix;
 import java.util.Arrays;
+import java.util.function.IntToDoubleFunction;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -44,8 +45,9 @@ record StepOne(
             return identity(trained);
         }
         Matrix basis = window.subspace().basis();
-        Matrix dictionary = columns(trained.leftVectors(), 0, rank);
-        Svd svd = Svd.of(weighed(Kernels.transposeMultiply(dictionary, basis), trained.singularValues()));
+        ExplainerSubspace leading = trained.ofRank(rank);
+        Matrix dictionary = leading.subspace().basis();
+        Svd svd = Svd.of(weighed(Kernels.transposeMultiply(dictionary, basis), leading));
         Matrix turn = turn(dictionary, svd);
         Matrix outside = rotation == Rotation.PRINTED ? null : ComplementRotation.of(trained, basis);
         return new StepOne(turn, basis, outside, svd.values());
@@ -82,13 +84,15 @@ record StepOne(
 
     /** Returns {@code D~^T D~}, d x d, of the rotated weights as on file; {@code D^T D = U S^2 U^T}. */
     Matrix products(ExplainerSubspace trained, double share) {
-        Matrix directions = trained.leftVectors();
-        double[] values = trained.singularValues();
         if (turn == null || basis == null || outside != null) {
-            Matrix rotated = rotate(scaled(directions.transpose(), values), share);
+            double[] values = trained.singularValues();
+            Matrix rotated = rotate(scaled(trained.leftVectors().transpose(), i -> values[i - 1]), share);
             return Kernels.transposeMultiply(rotated, rotated);
         }
-        Matrix coordinates = scaled(Kernels.transposeMultiply(directions, turn), values);
+        // L lies in the leading directions, so that the others have no part in it.
+        ExplainerSubspace leading = trained.ofRank(basis.columns());
+        Matrix coordinates =
+                scaled(Kernels.transposeMultiply(leading.subspace().basis(), turn), leading::singularValue);
         Matrix small = Kernels.transposeMultiply(coordinates, coordinates);
         return Kernels.multiplyTranspose(Kernels.multiply(basis, small), basis);
     }
@@ -148,9 +152,9 @@ record StepOne(
     }
 
     /** Computes {@code S^2 A} in place: how two bases lie to each other, weighed by the dictionary's energies. */
-    private static Matrix weighed(Matrix alignment, double[] singularValues) {
+    private static Matrix weighed(Matrix alignment, ExplainerSubspace leading) {
         for (int i = 0; i < alignment.rows(); i++) {
-            double energy = singularValues[i] * singularValues[i];
+            double energy = leading.singularValue(i + 1) * leading.singularValue(i + 1);
             for (int j = 0; j < alignment.columns(); j++) {
                 alignment.set(i, j, energy * alignment.get(i, j));
             }
@@ -158,11 +162,12 @@ record StepOne(
         return alignment;
     }
 
-    /** Multiplies row i by factor i, in place. */
-    private static Matrix scaled(Matrix matrix, double[] factors) {
+    /** Multiplies each row by its factor, of which the first has number 1, in place. */
+    private static Matrix scaled(Matrix matrix, IntToDoubleFunction factors) {
         for (int i = 0; i < matrix.rows(); i++) {
+            double factor = factors.applyAsDouble(i + 1);
             for (int j = 0; j < matrix.columns(); j++) {
-                matrix.set(i, j, factors[i] * matrix.get(i, j));
+                matrix.set(i, j, factor * matrix.get(i, j));
             }
         }
         return matrix;

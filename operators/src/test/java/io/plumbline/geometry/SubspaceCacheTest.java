@@ -63,10 +63,10 @@ class SubspaceCacheTest {
 
     @Test
     void anotherLayoutAndOtherShapesAreSaidAndReplaced() throws IOException {
-        SafetensorsWriter.create().metadata("layout", "plumbline-subspace-2").writeTo(file());
+        SafetensorsWriter.create().metadata("layout", "plumbline-subspace-3").writeTo(file());
         ExplainerSubspace made = kept(DECODER, 2);
         assertTrue(
-                log.get(0).contains("its layout is plumbline-subspace-2, expected plumbline-subspace-1"),
+                log.get(0).contains("its layout is plumbline-subspace-3, expected plumbline-subspace-1"),
                 log::toString);
         log.clear();
         SafetensorsWriter.create()

@@ -45,8 +45,8 @@ final class Evaluation {
         Map<String, Decoder> decoders = new LinkedHashMap<>();
         methods.forEach((name, made) -> decoders.put(name, made.decoder()));
         Map<String, List<Found>> found = new SiteStudy(explainer, head, ablating).run(requests, decoders, progress);
-        ActiveSubspace active = ActiveSubspace.topEigenspace(
-                SecondMoment.of(new WindowRows(explainer, requests).all().targets()), rank);
+        ActiveSubspace active = ActiveSubspace.leadingOnly(
+                SecondMoment.of(new WindowRows(explainer, requests).all().targets()).matrix(), rank, null);
         Map<String, Double> gaps = new LinkedHashMap<>();
         decoders.forEach((name, decoder) -> {
             ExplainerSubspace subspace = ExplainerSubspace.of(decoder, rank);
