@@ -46,6 +46,12 @@ final class TopicsCommand implements Callable<Integer> {
 
     private static final String ROW = "%-48s  %10s  %11s  %-14s  %s%n";
 
+    /** The bytes of {@code socket.request.max.bytes} where a broker's own configuration has no other. */
+    private static final long DEFAULT_LARGEST_REQUEST = 100L << 20;
+
+    /** More than what a request has besides its records. */
+    private static final long REQUEST_HEADER = 1L << 10;
+
     @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
     Path config;
 
@@ -183,9 +189,23 @@ final class TopicsCommand implements Callable<Integer> {
             line.problems().forEach(err::println);
             problems += line.problems().size();
         }
+        String beyond = largest == null ? null : beyondRequests(largest);
+        if (beyond != null) {
+            err.println(beyond);
+        }
         out.flush();
         err.flush();
         return problems == 0 ? ExitCodes.FINE : ExitCodes.USAGE;
+    }
+
+    /** Returns what to raise where a record is larger than the requests that a broker takes by default, or null. */
+    static @Nullable String beyondRequests(long largest) {
+        return largest + REQUEST_HEADER <= DEFAULT_LARGEST_REQUEST
+                ? null
+                : ("a moment record of the widest site takes up to %d bytes, a broker closes the connection on requests"
+                                + " beyond %d: raise socket.request.max.bytes of every broker, or send such moments as"
+                                + " F32, which takes half")
+                        .formatted(largest, DEFAULT_LARGEST_REQUEST);
     }
 
     private static String state(TopicReview.Line line) {
