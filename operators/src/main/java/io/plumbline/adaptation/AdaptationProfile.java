@@ -1,6 +1,7 @@
 package io.plumbline.adaptation;
 
 import io.plumbline.refit.GaeSettings;
+import io.plumbline.refit.Rotation;
 import java.util.List;
 
 /** A named set of refits to try. */
@@ -19,6 +20,9 @@ public sealed interface AdaptationProfile {
      */
     boolean anchors();
 
+    /** Returns whether a rotation takes every direction of the trained dictionary, and not the leading ones alone. */
+    boolean takesAllDirections();
+
     /** The set of {@link CandidateSearch}, with rows of the baseline as anchors. */
     record Auto() implements AdaptationProfile {
         @Override
@@ -28,6 +32,11 @@ public sealed interface AdaptationProfile {
 
         @Override
         public boolean anchors() {
+            return true;
+        }
+
+        @Override
+        public boolean takesAllDirections() {
             return true;
         }
     }
@@ -42,6 +51,11 @@ public sealed interface AdaptationProfile {
         @Override
         public boolean anchors() {
             return false;
+        }
+
+        @Override
+        public boolean takesAllDirections() {
+            return settings.rotation() == Rotation.FULL_RANK;
         }
     }
 }

@@ -137,7 +137,7 @@ public final class ExplainerSubspace {
     }
 
     /** Returns whether the leading directions of a wide dictionary are found without the others. */
-    static boolean isLeadingEnough(int rank, int dimension) {
+    public static boolean isLeadingEnough(int rank, int dimension) {
         return dimension >= WIDE && rank <= dimension / LARGEST_SHARE;
     }
 

@@ -80,6 +80,9 @@ final class SiteRefit {
         // Encoding thousands of rows takes longer than joining a group does; nobody asks for them before a window has
         // drifted.
         this.clean = ForkJoinPool.commonPool().submit(() -> CleanTraffic.of(explainer, baselineRows));
+        if (settings.profile().takesAllDirections()) {
+            ForkJoinPool.commonPool().execute(trainedSubspace::leftVectors);
+        }
         this.site = site;
         this.explainer = explainer;
         this.rank = rank;

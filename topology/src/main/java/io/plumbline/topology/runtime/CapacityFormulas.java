@@ -34,7 +34,8 @@ import org.apache.kafka.streams.StreamsConfig;
  * one decoder of targets 8 k D, for the k features of the largest block and the width D of all
  * explainer             4 k d_in + 4 k d; 8 for weights stored as F64, and of an encoder with fewer than 2^20 of them
  * reading one           8 k d_in, before the encoder's weights are laid out, and no decoder of it yet
- * baseline, geometry    4 d (d + 3) + 28 d² + 24 d r + 16 d p
+ * baseline, geometry    4 d (d + 3) + 28 d² + 24 d r + 16 d p; 8 d r in place of 8 d² from d = 1,024 on, where
+ *                       leading directions of the dictionary do
  * one assessment        {@link #ASSESSMENT} d², once per stream thread, of the widest site
  * pooled, in the adapter (p + s) (4 w + 24), while the site is drifted; p {@code adaptation.pooled_rows}
  * whole requests         4 v 512 q a pane, twice that in a store, for q {@code downstream.requests} of v values a row
@@ -146,7 +147,8 @@ final class CapacityFormulas {
 
     private double geometry(SiteSizes site) {
         return moment(site)
-                + 3 * region.array(site.squared())
+                + 2 * region.array(site.squared())
+                + region.array(site.directions())
                 + region.array(site.squared() / 2)
                 + 3 * region.array((double) site.shape().targetWidth() * site.rank())
                 + 2 * region.array((double) site.shape().targetWidth() * site.requestComponents());

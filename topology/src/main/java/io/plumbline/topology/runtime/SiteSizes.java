@@ -5,6 +5,7 @@ import io.plumbline.causal.DownstreamSettings;
 import io.plumbline.explainer.ExplainerShape;
 import io.plumbline.explainer.GivenReconstructions;
 import io.plumbline.explainer.formats.Formats;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.records.GivenCodes;
 import io.plumbline.records.MomentTile;
 import io.plumbline.requests.RequestTotals;
@@ -29,6 +30,7 @@ import org.jspecify.annotations.Nullable;
  * @param judged whether refits are judged by that
  * @param candidate the shape of the explainer that may take the place of the site's; null: none
  * @param comparesEngines whether rows are kept by the engine that served them
+ * @param allDirections whether every direction of the dictionary is held, and not the leading ones alone
  */
 record SiteSizes(
         SiteId id,
@@ -40,7 +42,8 @@ record SiteSizes(
         int wholeRequests,
         boolean judged,
         @Nullable ExplainerShape candidate,
-        boolean comparesEngines) {
+        boolean comparesEngines,
+        boolean allDirections) {
 
     /** Rows that a whole request is taken to have; how many it has nobody knows before it comes. */
     static final int ROWS_OF_A_REQUEST = 512;
@@ -110,7 +113,8 @@ record SiteSizes(
                             EngineRequests.header(
                                             settings.breakdownBy(),
                                             settings.explained().hasExplainer())
-                                    != null))
+                                    != null,
+                            adaptation != null && adaptation.profile().takesAllDirections()))
                     : Optional.empty();
         } catch (IOException | IllegalArgumentException unreadable) {
             return Optional.empty();
@@ -198,6 +202,13 @@ record SiteSizes(
 
     double sampledRow() {
         return 4.0 * sampledValues();
+    }
+
+    /** Returns how many values the directions of the dictionary have. */
+    double directions() {
+        return allDirections || !ExplainerSubspace.isLeadingEnough(rank, shape.targetWidth())
+                ? squared()
+                : (double) shape.targetWidth() * rank;
     }
 
     double squared() {

@@ -6,6 +6,7 @@ import java.math.BigDecimal;
 import java.math.MathContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -16,6 +17,9 @@ import java.util.stream.Stream;
 
 /** Collects what one run measures. Not thread-safe. */
 public final class Figures {
+
+    private static final String HEADER =
+            "work,variant,unit,median,best,spread,rounds,ahead,processor,cores,java,system,date,load,version";
 
     private static final MathContext FOUR_DIGITS = new MathContext(4);
 
@@ -126,8 +130,16 @@ public final class Figures {
 
     /** Writes a row a variant, each with the machine, the date and the version. */
     public void write(Path csv) throws IOException {
+        Files.deleteIfExists(csv);
+        append(csv);
+    }
+
+    /** Writes them as {@link #write} does, below what the file has. */
+    public void append(Path csv) throws IOException {
         List<String> lines = new ArrayList<>();
-        lines.add("work,variant,unit,median,best,spread,rounds,ahead,processor,cores,java,system,date,load,version");
+        if (Files.notExists(csv)) {
+            lines.add(HEADER);
+        }
         for (Row row : rows) {
             lines.add(line(
                     row.work,
@@ -146,7 +158,17 @@ public final class Figures {
                     machine.load(),
                     machine.version()));
         }
-        Files.write(csv, lines);
+        Files.write(csv, lines, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+    }
+
+    /** Returns whether a file that {@link #append} wrote has figures of this work. */
+    public static boolean has(Path csv, String work) throws IOException {
+        if (Files.notExists(csv)) {
+            return false;
+        }
+        try (Stream<String> lines = Files.lines(csv)) {
+            return lines.anyMatch(line -> line.startsWith(cell(work) + ","));
+        }
     }
 
     private static String line(Object... cells) {
@@ -154,7 +176,11 @@ public final class Figures {
                 .map(cell -> cell instanceof Double number
                         ? new BigDecimal(number, FOUR_DIGITS).toPlainString()
                         : String.valueOf(cell))
-                .map(cell -> cell.indexOf(',') < 0 ? cell : '"' + cell + '"')
+                .map(Figures::cell)
                 .collect(Collectors.joining(","));
+    }
+
+    private static String cell(String text) {
+        return text.indexOf(',') < 0 ? text : '"' + text + '"';
     }
 }
