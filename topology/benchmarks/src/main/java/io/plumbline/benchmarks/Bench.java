@@ -2,14 +2,23 @@ package io.plumbline.benchmarks;
 
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.fixtures.TemporaryFolder;
+import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +30,14 @@ import org.jspecify.annotations.Nullable;
 final class Bench implements AutoCloseable {
 
     private static final String BROKER_HEAP = "1g";
+    private static final String BYTES_IN = "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=*";
     private static final short ONE_COPY = 1;
 
     /** The broker's settings, for records of 256 rows of 8,192 floats. */
     private static final Map<String, String> SETTINGS = Map.of(
             "message.max.bytes", "16000000",
+            // Of moments of 8,192 columns.
+            "socket.request.max.bytes", "400000000",
             "replica.fetch.max.bytes", "16000000",
             "log.segment.delete.delay.ms", "0");
 
@@ -66,10 +78,14 @@ final class Bench implements AutoCloseable {
     }
 
     /** Runs the other process. */
-    public static void main(String[] arguments) throws IOException {
+    public static void main(String[] arguments) throws IOException, JMException {
         EmbeddedBroker broker = EmbeddedBroker.start(Path.of(arguments[0]), EmbeddedBroker.freePort(), SETTINGS);
         ChildProcess.up(broker.bootstrapServers());
-        ChildProcess.awaitTheEnd();
+        BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        while (questions.readLine() != null) {
+            System.out.println(bytesIn());
+            System.out.flush();
+        }
         // Its data are thrown away: an orderly stop would only take longer.
         Runtime.getRuntime().halt(0);
     }
@@ -98,8 +114,12 @@ final class Bench implements AutoCloseable {
     }
 
     void createTopic(String name, int partitions) throws InterruptedException {
+        createTopic(name, partitions, Map.of());
+    }
+
+    void createTopic(String name, int partitions, Map<String, String> settings) throws InterruptedException {
         try (Admin admin = Admin.create(Map.<String, Object>of("bootstrap.servers", bootstrapServers))) {
-            admin.createTopics(List.of(new NewTopic(name, partitions, ONE_COPY)))
+            admin.createTopics(List.of(new NewTopic(name, partitions, ONE_COPY).configs(settings)))
                     .all()
                     .get();
         } catch (ExecutionException e) {
@@ -113,6 +133,28 @@ final class Bench implements AutoCloseable {
         } catch (ExecutionException e) {
             throw new IllegalStateException("topic %s could not be deleted".formatted(name), e);
         }
+    }
+
+    /** Returns the bytes that were written to each topic so far, whatever the broker has deleted of them. */
+    synchronized Map<String, Long> topicBytes() throws IOException {
+        Map<String, Long> bytes = new TreeMap<>();
+        if (broker != null) {
+            for (String topic : broker.ask("bytes").split(" ", -1)) {
+                int end = topic.indexOf('=');
+                bytes.put(topic.substring(0, end), Long.parseLong(topic.substring(end + 1)));
+            }
+        }
+        return bytes;
+    }
+
+    /** Returns, in the broker's process, what {@link #topicBytes} asks for. */
+    private static String bytesIn() throws JMException {
+        MBeanServer beans = ManagementFactory.getPlatformMBeanServer();
+        List<String> topics = new ArrayList<>();
+        for (ObjectName name : beans.queryNames(new ObjectName(BYTES_IN), null)) {
+            topics.add(name.getKeyProperty("topic") + "=" + beans.getAttribute(name, "Count"));
+        }
+        return String.join(" ", topics);
     }
 
     private synchronized void release() {

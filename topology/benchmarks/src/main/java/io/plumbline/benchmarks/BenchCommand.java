@@ -36,6 +36,7 @@ import picocli.CommandLine.Spec;
             "  plumbline bench --rivals --csv bench.csv         everything beside its rivals, about eight minutes",
             "  plumbline bench --swap                           from a drift verdict to the new decoder in a"
                     + " subscriber, two minutes",
+            "  plumbline bench --wide --widths 4096,5120,8192 --csv wide.csv",
             "  plumbline bench --quick                          whether it runs, in a minute",
             "  PLUMBLINE_PYTHON=venv/bin/python plumbline bench --rivals"
         })
@@ -48,6 +49,14 @@ final class BenchCommand implements Callable<Integer> {
             description =
                     "From the verdict that a site of 768 x 24,576 has drifted to the verified decoder in a subscriber.")
     boolean swap;
+
+    @Option(
+            names = "--wide",
+            description =
+                    "Instead: a site of each width and 24,576 features, by rows of BF16 and by moments: rows a second,"
+                            + " the report of a window, its refit and new decoder, heap, topics, and a restart after a"
+                            + " kill. What --csv has is not measured again. At 8,192: 12 GB of memory, 10 of disk.")
+    boolean wide;
 
     @Option(names = "--rivals", description = "Beside other programs.")
     boolean rivals;
@@ -109,6 +118,10 @@ final class BenchCommand implements Callable<Integer> {
                 Bench bench = Bench.start(narration::next)) {
             UpdateKernels.Choice choice = UpdateKernels.chosen();
             figures.note("kernel: %s (%s)".formatted(choice.kernel().name(), choice.reason()));
+            if (wide) {
+                new WideBench(plan, bench, csv, spec.commandLine().getOut()).run();
+                return ExitCodes.FINE;
+            }
             if (swap) {
                 new SwapBench(plan, bench, figures).run();
             } else if (sites != null) {
@@ -132,6 +145,10 @@ final class BenchCommand implements Callable<Integer> {
         requireWithin("--rounds", turns, 1, 100);
         if (sites != null) {
             requireWithin("--sites", sites, 1, 1_000);
+        }
+        if (wide && (rivals || swap || brains || sites != null)) {
+            throw new UsageException("--wide measures alone, and rows of BF16: leave out --rivals, --swap, --bf16 and"
+                    + " --sites");
         }
         if (brains && (rivals || swap)) {
             throw new UsageException("--bf16 with %s: it measures the pipeline alone, without other programs"

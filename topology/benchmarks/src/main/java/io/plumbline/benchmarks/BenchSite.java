@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.IntFunction;
+import java.util.function.IntToDoubleFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -86,20 +87,31 @@ final class BenchSite {
 
     /** Writes a site whose decoder is fitted: a TopK dictionary of random columns of about length one. */
     static BenchSite fitted(Path folder, Size size, int batches, IntFunction<Matrix> clean) throws IOException {
+        return fitted(folder, size, randomWeights(size), batches, clean);
+    }
+
+    /** Writes a site with this decoder, which is fitted. */
+    static BenchSite fitted(Path folder, Size size, Weights decoder, int batches, IntFunction<Matrix> clean)
+            throws IOException {
         return write(
                 folder,
                 TOP_K,
-                randomWeights(size),
+                decoder,
                 size.rank(),
                 IntStream.range(0, batches).mapToObj(clean).toList());
     }
 
     static Weights randomWeights(Size size) {
+        return randomWeights(size, column -> 1.0);
+    }
+
+    /** Returns random weights, each column times its scale. */
+    static Weights randomWeights(Size size, IntToDoubleFunction scales) {
         float[] values = new float[Math.multiplyExact(size.features(), size.d())];
         SplittableRandom random = new SplittableRandom(1);
         double scale = Math.sqrt(3.0 / size.d());
         for (int i = 0; i < values.length; i++) {
-            values[i] = (float) (random.nextDouble(-1.0, 1.0) * scale);
+            values[i] = (float) (random.nextDouble(-1.0, 1.0) * scale * scales.applyAsDouble(i % size.d()));
         }
         return Weights.ofFloats(size.features(), size.d(), values);
     }
@@ -191,7 +203,19 @@ final class BenchSite {
             String window,
             List<String> sites,
             String site) {
-        String yaml = """
+        return MonitorConfig.parse(
+                yaml(bench.bootstrapServers(), run, clients, activations, window, sites, site), "bench.yaml", folder);
+    }
+
+    static String yaml(
+            String bootstrapServers,
+            String run,
+            String clients,
+            String activations,
+            String window,
+            List<String> sites,
+            String site) {
+        return """
                 application_id: %1$s
                 kafka: {bootstrap.servers: "%2$s", %3$s}
                 topics:
@@ -209,7 +233,7 @@ final class BenchSite {
                 %6$s
                 """.formatted(
                         run,
-                        bench.bootstrapServers(),
+                        bootstrapServers,
                         clients,
                         activations,
                         window,
@@ -217,7 +241,6 @@ final class BenchSite {
                                 .map(name -> "  %s: {explainer: explainer, baseline: baseline.safetensors, %s}"
                                         .formatted(name, site))
                                 .collect(Collectors.joining("\n")));
-        return MonitorConfig.parse(yaml, "bench.yaml", folder);
     }
 
     /** Size and advance of windows as the configuration has them. */

@@ -1,6 +1,7 @@
 package io.plumbline.benchmarks;
 
 import java.io.BufferedReader;
+import java.io.BufferedWriter;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.ProcessBuilder.Redirect;
@@ -29,10 +30,12 @@ final class ChildProcess implements AutoCloseable {
     private static final Pattern VECTOR_OPTION = Pattern.compile("-XX:(UseAVX|UseSVE|MaxVectorSize)=\\d+");
 
     private final Process process;
+    private final BufferedReader answers;
     private final String said;
 
-    private ChildProcess(Process process, String said) {
+    private ChildProcess(Process process, BufferedReader answers, String said) {
         this.process = process;
+        this.answers = answers;
         this.said = said;
     }
 
@@ -62,7 +65,7 @@ final class ChildProcess implements AutoCloseable {
             throw new IOException(
                     "the process of %s did not start: %s".formatted(main.getName(), Files.readString(log)));
         }
-        return new ChildProcess(process, line.substring(UP.length()));
+        return new ChildProcess(process, out, line.substring(UP.length()));
     }
 
     /** Returns the options that say which vectors there are: what runs beside this process has those of this one. */
@@ -78,6 +81,24 @@ final class ChildProcess implements AutoCloseable {
     /** Returns the processor time that it has used so far; none where the system does not say. */
     Duration processorTime() {
         return process.toHandle().info().totalCpuDuration().orElse(Duration.ZERO);
+    }
+
+    /** Returns what the other process answers to a line, of which it reads any number. */
+    String ask(String question) throws IOException {
+        BufferedWriter questions = process.outputWriter(StandardCharsets.UTF_8);
+        questions.write(question);
+        questions.newLine();
+        questions.flush();
+        String answer = answers.readLine();
+        if (answer == null) {
+            throw new IOException("the process ended before it answered");
+        }
+        return answer;
+    }
+
+    /** Ends it as a lost machine does: nothing in it runs any more. */
+    void kill() throws InterruptedException {
+        process.destroyForcibly().waitFor();
     }
 
     /** Says in the other process that it is up. */

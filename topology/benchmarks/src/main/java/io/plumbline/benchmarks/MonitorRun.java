@@ -14,7 +14,7 @@ import java.util.concurrent.TimeUnit;
 /** The monitor as it runs in production, from the beginning of a topic to its end, by its own count. */
 final class MonitorRun {
 
-    private static final String ROWS = "plumbline_rows_total";
+    static final String ROWS = "plumbline_rows_total";
     private static final String WINDOWS = "plumbline_windows_total";
     private static final String STALLS = "plumbline_ingestion_stall_seconds";
     private static final long LOOK_EVERY_MS = 100;
@@ -102,15 +102,19 @@ final class MonitorRun {
     }
 
     private static String metrics(PlumblineRuntime runtime) throws IOException {
-        URI address = URI.create(
-                "http://127.0.0.1:%d/metrics".formatted(runtime.httpAddress().getPort()));
+        return page(URI.create(
+                "http://127.0.0.1:%d/metrics".formatted(runtime.httpAddress().getPort())));
+    }
+
+    /** Returns a page of metrics. */
+    static String page(URI address) throws IOException {
         try (InputStream in = address.toURL().openStream()) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
     /** Returns a figure over all its labels; 0 while nothing was counted. */
-    private static double sum(String page, String name) {
+    static double sum(String page, String name) {
         return page.lines()
                 .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
                 .mapToDouble(MonitorRun::value)

@@ -47,11 +47,11 @@ final class SwapBench {
     private static final Size SMALL = new Size(64, 1_024, 4);
 
     /** The number of rows of a window that are kept for a refit, and sent in one. */
-    private static final int SAMPLED_ROWS = 2_048;
+    static final int SAMPLED_ROWS = 2_048;
 
-    private static final int ROWS_A_RECORD = 32;
-    private static final int RECORDS = SAMPLED_ROWS / ROWS_A_RECORD;
-    private static final int WINDOW_MS = 10_000;
+    static final int ROWS_A_RECORD = 32;
+    static final int RECORDS = SAMPLED_ROWS / ROWS_A_RECORD;
+    static final int WINDOW_MS = 10_000;
     private static final double LOUD = 3.0;
     private static final double FAINT = 0.1;
     private static final double OFFSET = 0.5;
@@ -94,7 +94,8 @@ final class SwapBench {
         figures.add(what, Unit.SECONDS, Map.of("plumbline", fromVerdict));
     }
 
-    private static Matrix rows(Size size, int kind, int record) {
+    /** Returns rows with most of their energy in as many directions as are compared: others for each kind. */
+    static Matrix rows(Size size, int kind, int record) {
         SplittableRandom random = new SplittableRandom(1_000L * kind + record);
         Matrix rows = Matrix.zeros(ROWS_A_RECORD, size.d());
         int directions = size.d() / size.rank();
@@ -112,15 +113,24 @@ final class SwapBench {
     /** Returns a configuration with every window a drifted one, and a gate that lets pass what reconstructs better. */
     private MonitorConfig config(BenchSite site, Size size) {
         String run = bench.nextRun();
-        return site.config(bench, run, "", run + "-activations", """
+        return site.config(bench, run, "", run + "-activations", window(SAMPLED_ROWS), watched(size));
+    }
+
+    /** Returns the lines of windows that end when the next begins. */
+    static String window(int sampledRows) {
+        return """
                 window: {size: %1$dms, advance: %1$dms, grace: 0s, idle_close: off}
-                sample: {rows: %2$d}""".formatted(WINDOW_MS, SAMPLED_ROWS), """
+                sample: {rows: %2$d}""".formatted(WINDOW_MS, sampledRows);
+    }
+
+    /** Returns the entries of a site of which every window asks for a refit that is published. */
+    static String watched(Size size) {
+        return """
                 rank: %1$d, threshold: {share: 0.01}, clear: {share: 0.005}, debounce: 1 of 1, cooldown: 0s,
                    adaptation: {mode: auto, max_swaps: 1000 per 1d, rollback: off, profile: paper, rank: %1$d,
                    relative_lambdas: true, lambda_geometric: 2.0, lambda_preservation: 1.0, max_gap_growth: 1.0,
                    minimum_cosine: -1.0, changed_features: 1.0, max_norm_ratio: 1000, max_id_cost: 1000,
-                   pooled_rows: %2$d}""".formatted(
-                        size.rank(), SAMPLED_ROWS));
+                   pooled_rows: %2$d}""".formatted(size.rank(), SAMPLED_ROWS);
     }
 
     /**

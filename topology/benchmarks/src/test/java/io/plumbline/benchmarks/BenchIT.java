@@ -43,6 +43,23 @@ class BenchIT {
     }
 
     @Test
+    void aWideSiteIsMeasuredByRowsAndByMomentsOnce() throws IOException {
+        List<String> rows = measured("--wide", "--widths", "64");
+        for (String row : new String[] {
+            "\"site of 64 x 1,024, r = 4, by rows\",read,rows/s,",
+            "\"site of 64 x 1,024, r = 4, by moments\",\"large window, close to report\",s,",
+            "\"site of 64 x 1,024, r = 4, by moments, memory\",\"heap after a collection, a pane open\",MB,",
+            "\"site of 64 x 1,024, r = 4, by moments\",kill to reading again,s,"
+        }) {
+            assertTrue(rows.stream().anyMatch(one -> one.startsWith(row)), row + " is not in " + rows);
+        }
+        Path csv = folder.resolve("bench.csv");
+        Shell again = Shell.run("bench", "--quick", "--wide", "--widths", "64", "--csv", csv);
+        assertEquals(0, again.exitCode(), again.err());
+        assertEquals(rows, Files.readAllLines(csv), "it was measured again");
+    }
+
+    @Test
     void sizesOutOfReachAreRefusedBeforeAnythingStarts() {
         Shell shell = Shell.run("bench", "--widths", "768,9000");
         assertEquals(2, shell.exitCode());
