@@ -1,11 +1,9 @@
 package io.plumbline.geometry;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.linalg.Kernels;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.linalg.Weights;
-import io.plumbline.linalg.kernel.DoublePanel;
-import io.plumbline.linalg.kernel.UpdateKernels;
-import io.plumbline.parallel.Cores;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class DictionarySpace {
 
-    /** The number of parts that are summed on their own, so that the sum does not depend on the number of threads. */
-    private static final int PARTS = 4;
+    /** The number of features whose squares are added together. */
+    private static final int FEATURES = 512;
 
     private DictionarySpace() {}
 
@@ -51,36 +49,19 @@ public final class DictionarySpace {
         return leading.isIdentified() ? leading.subspace() : null;
     }
 
-    /** Returns {@code W W^T} from weights as on file; {@code k d^2} flops in float64. */
+    /**
+     * Returns {@code W W^T} from weights as on file; {@code k d^2} flops in float64, and no more memory than it takes
+     * itself: several of them would be gigabytes at d = 8,192.
+     */
     public static Matrix gram(Weights weights) {
         int d = weights.columns();
-        int features = (weights.rows() + PARTS - 1) / PARTS;
-        double[][] states = new double[PARTS][];
-        Cores.each(PARTS, part -> {
-            double[] state = new double[d + d * (d + 1) / 2];
-            double[] row = new double[d];
-            DoublePanel panel = UpdateKernels.kernel().doubles(d, DoublePanel.ROWS);
-            for (int j = part * features; j < Math.min((part + 1) * features, weights.rows()); j++) {
-                weights.copyTo(j * d, row, 0, d);
-                panel.add(row, 0);
-                if (panel.isFull()) {
-                    panel.drainTo(state);
-                }
-            }
-            panel.drainTo(state);
-            states[part] = state;
-        });
         Matrix gram = Matrix.zeros(d, d);
-        for (int i = 0, at = d; i < d; i++) {
-            for (int j = 0; j <= i; j++, at++) {
-                double sum = 0.0;
-                for (double[] state : states) {
-                    sum += state[at];
-                }
-                gram.set(i, j, sum);
-                gram.set(j, i, sum);
-            }
+        for (int from = 0; from < weights.rows(); from += FEATURES) {
+            Matrix some = Matrix.zeros(Math.min(FEATURES, weights.rows() - from), d);
+            weights.copyTo(from * d, some.values(), 0, some.values().length);
+            Kernels.addSymmetricProduct(some.transpose(), some, gram);
         }
+        Kernels.mirror(gram);
         return gram;
     }
 }

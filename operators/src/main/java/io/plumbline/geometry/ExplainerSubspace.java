@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * x d SVD: 3 s of one core at d = 768, k = 24,576, and the better part of an hour at 8,192. They are computed where
  * they are asked for, once.
  *
- * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). Immutable but for that; safe
- * for any number of threads as long as nobody writes to the arrays it hands out.
+ * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). Immutable but for that;
+ * safe for any number of threads as long as nobody writes to the arrays it hands out.
  */
 public final class ExplainerSubspace {
 

@@ -109,7 +109,8 @@ public enum Statistic {
                     .from(Source.CODES)),
     /**
      * A proven upper bound of {@code ‖sin ∠‖_F} between the computed and the true active subspace of the window, see
-     * {@link ActiveSubspace#sineBound}, with what the fixed subspaces of the site may be off; every gap is right within {@code √2} times it.
+     * {@link ActiveSubspace#sineBound}, with what the fixed subspaces of the site may be off; every gap is right within
+     * {@code √2} times it.
      */
     SUBSPACE_SINE_BOUND(
             pure("Proven bound of the sine of the angle between the computed and the true active subspace of the"

@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * SHA-256 of the decoder and of the numbers: all of them, [d] and [d, d], {@code 8 d (d + 1)} bytes, or the leading
  * ones of a wide decoder, [q] and [d, r], with what they may be off ({@link ExplainerSubspace}). One that is of another
  * decoder or rank, damaged or of another layout is said so of, computed anew and replaced; it is written next to its
- * place and moved there whole. Where the folder cannot be written to, that is said, and the work is done at every start.
- * Small decoders, below a second, leave no file.
+ * place and moved there whole. Where the folder cannot be written to, that is said, and the work is done at every
+ * start. Small decoders, below a second, leave no file.
  */
 public final class SubspaceCache {
 
@@ -87,7 +87,10 @@ public final class SubspaceCache {
                     "the %d leading directions".formatted(rank),
                     () -> ExplainerSubspace.leadingOf(decoder.weights(), rank),
                     made -> cache.write(
-                            LEADING, Map.of(SINE_BOUND, Double.toString(made.sineBound())), made.values(), made.basis()));
+                            LEADING,
+                            Map.of(SINE_BOUND, Double.toString(made.sineBound())),
+                            made.values(),
+                            made.basis()));
             if (leading != null) {
                 return cache.subspace(leading);
             }

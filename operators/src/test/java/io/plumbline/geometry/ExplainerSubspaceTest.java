@@ -15,7 +15,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -27,7 +26,8 @@ class ExplainerSubspaceTest {
     private static final int RANK = 6;
     private static final Decoder WIDE = decoder();
 
-    private static ExplainerSubspace all;
+    private static final ExplainerSubspace ALL =
+            ExplainerSubspace.of(ExplainerSubspace.completeOf(WIDE.weights()), RANK);
 
     private final List<String> log = new ArrayList<>();
 
@@ -43,11 +43,6 @@ class ExplainerSubspaceTest {
             weights[i] = (float) (scale * random.nextDouble(-1.0, 1.0));
         }
         return new Decoder(Weights.ofFloats(FEATURES, D, weights), new double[D]);
-    }
-
-    @BeforeAll
-    static void decompose() {
-        all = ExplainerSubspace.of(ExplainerSubspace.completeOf(WIDE.weights()), RANK);
     }
 
     @Test
@@ -75,8 +70,8 @@ class ExplainerSubspaceTest {
     @Test
     void whoAsksForAllDirectionsGetsThemToRounding() {
         ExplainerSubspace leading = ExplainerSubspace.of(WIDE, RANK);
-        assertArrayEquals(all.singularValues(), leading.singularValues());
-        assertEquals(all.leftVectors(), leading.leftVectors());
+        assertArrayEquals(ALL.singularValues(), leading.singularValues());
+        assertEquals(ALL.leftVectors(), leading.leftVectors());
         assertEquals(0.0, leading.ofRank(D / 2).sineBound());
     }
 
@@ -98,12 +93,12 @@ class ExplainerSubspaceTest {
 
     @Test
     void allDirectionsTakeThePlaceOfTheLeadingOnesInTheFile() {
-        assertEquals(all.leftVectors(), kept(RANK).leftVectors());
+        assertEquals(ALL.leftVectors(), kept(RANK).leftVectors());
         log.clear();
         ExplainerSubspace read = kept(RANK + 1);
         assertEquals(List.of(), log);
         assertTrue(read.isComplete());
-        assertArrayEquals(all.singularValues(), read.singularValues());
+        assertArrayEquals(ALL.singularValues(), read.singularValues());
     }
 
     private ExplainerSubspace kept(int rank) {
@@ -112,10 +107,10 @@ class ExplainerSubspaceTest {
 
     private static void assertAsAll(ExplainerSubspace leading) {
         double apart = FaithfulnessGap.between(
-                        leading.subspace(), all.ofRank(leading.rank()).subspace())
+                        leading.subspace(), ALL.ofRank(leading.rank()).subspace())
                 .value();
         assertTrue(apart <= Math.sqrt(2.0) * leading.sineBound(), "%s apart".formatted(apart));
-        double[] values = all.singularValues();
+        double[] values = ALL.singularValues();
         for (int i = 1; i <= leading.rank() + 1; i++) {
             assertEquals(values[i - 1], leading.singularValue(i), 1e-8 * values[0], "value " + i);
         }

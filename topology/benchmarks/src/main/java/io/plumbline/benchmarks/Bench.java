@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Bench implements AutoCloseable {
 
-    private static final String BROKER_HEAP = "1g";
+    private static final String BROKER_HEAP = "2g";
     private static final String BYTES_IN = "kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec,topic=*";
     private static final short ONE_COPY = 1;
 

@@ -27,6 +27,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -60,6 +61,9 @@ final class WideBench {
     private static final int QUICK_BYTES = 1 << 20;
     private static final int ROWS_A_MOMENT = 2_048;
     private static final int SAMPLED_OF_A_MOMENT = 512;
+    /** Of one partition; each more would count as one more window that is assessed at a time. */
+    private static final String ONE_THREAD = "monitor.num.stream.threads: 1";
+
     private static final long PATIENCE_SECONDS = 1_800;
     private static final Duration POLL = Duration.ofMillis(20);
     private static final double MEGABYTE = 1e6;
@@ -90,8 +94,9 @@ final class WideBench {
 
     void run() throws IOException, InterruptedException {
         for (int d : plan.widths()) {
-            Size size =
-                    plan.quick() ? new Size(d, QUICK_FEATURES, QUICK_RANK) : new Size(d, FEATURES, Math.min(RANK, d / 8));
+            Size size = plan.quick()
+                    ? new Size(d, QUICK_FEATURES, QUICK_RANK)
+                    : new Size(d, FEATURES, Math.min(RANK, d / 8));
             Path folder = bench.folder("wide-" + d);
             boolean written = false;
             for (Road road : Road.values()) {
@@ -189,11 +194,16 @@ final class WideBench {
             this.figures = figures;
         }
 
+        /** Returns the rows of a window that were sent so far. */
+        private long sent(int window) {
+            return sent.getOrDefault(window, 0L);
+        }
+
         private String yaml() {
             return BenchSite.yaml(
                     bench.bootstrapServers(),
                     run,
-                    "",
+                    ONE_THREAD,
                     activations,
                     SwapBench.window(SwapBench.SAMPLED_ROWS),
                     List.of(BenchSite.NAME),
@@ -203,8 +213,8 @@ final class WideBench {
         private MonitorProcess start(String name) throws IOException {
             next("starting the monitor and its adapter");
             long begin = System.nanoTime();
-            MonitorProcess monitor =
-                    MonitorProcess.start(folder, yaml(), WideBench.heap(size, 8), folder.resolve(run + "-" + name + ".log"));
+            MonitorProcess monitor = MonitorProcess.start(
+                    folder, yaml(), WideBench.heap(size, 10), folder.resolve(run + "-" + name + ".log"));
             seconds.put("start, " + name, new double[] {since(begin)});
             return monitor;
         }
@@ -221,7 +231,9 @@ final class WideBench {
                     "bootstrap.servers", bench.bootstrapServers(),
                     "max.request.size", (int) Math.max(largest, 1 << 20),
                     "buffer.memory", Math.max(2 * largest, 32 << 20),
-                    "acks", "1");
+                    // Moments of hundreds of megabytes, on a busy machine.
+                    "request.timeout.ms", "300000",
+                    "delivery.timeout.ms", "900000");
             Properties clients = new Properties();
             clients.put("bootstrap.servers", bench.bootstrapServers());
             try (KafkaProducer<String, byte[]> producer =
@@ -242,17 +254,17 @@ final class WideBench {
                                 TopicReader.open(Map.of("bootstrap.servers", bench.bootstrapServers()), Map.of())) {
                     reports.assign(List.of(
                             new TopicPartition(run + "-reports", 0), new TopicPartition(run + "-adaptations", 0)));
-                    next("reading %,d rows".formatted(sent.get(0)));
+                    next("reading %,d rows".formatted(sent(0)));
                     rate(first);
                     changeLog();
                     close(producer, reports, 0, "large window");
                     fill(producer, 1, SwapBench.RECORDS);
                     flush(producer);
-                    awaitRows(first, sent.get(0) + sent.get(1));
-                    close(producer, reports, 1, "window of %,d rows".formatted(sent.get(1)));
+                    awaitRows(first, sent(0) + sent(1));
+                    close(producer, reports, 1, "window of %,d rows".formatted(sent(1)));
                     fill(producer, 2, SwapBench.RECORDS / 2);
                     flush(producer);
-                    awaitRows(first, sent.get(0) + sent.get(1) + sent.get(2));
+                    awaitRows(first, sent(0) + sent(1) + sent(2));
                     measureHeap(first);
                     killAndRestart(producer, reports, first);
                 }
@@ -279,7 +291,7 @@ final class WideBench {
             RateMeter meter = new RateMeter();
             long begin = System.nanoTime();
             double seen = 0.0;
-            while (seen < sent.get(0)) {
+            while (seen < sent(0)) {
                 requireTime(begin);
                 TimeUnit.MILLISECONDS.sleep(POLL.toMillis());
                 seen = MonitorRun.sum(MonitorRun.page(monitor.metrics()), MonitorRun.ROWS);
@@ -333,12 +345,13 @@ final class WideBench {
                 reports.poll(POLL).forEach(this::hear);
                 arrived = arrived == null ? served.poll() : arrived;
             }
-            if (adapted.rows() != sent.get(window)) {
+            AdaptationReport refit = adapted;
+            if (refit.rows() != sent(window)) {
                 throw new IllegalStateException(
-                        "%,d rows were sent, the window has %,d".formatted(sent.get(window), adapted.rows()));
+                        "%,d rows were sent, the window has %,d".formatted(sent(window), refit.rows()));
             }
             seconds.put(name + ", close to report", new double[] {(reported - begin) / 1e9});
-            seconds.put(name + ", refit", new double[] {adapted.seconds()});
+            seconds.put(name + ", refit", new double[] {refit.seconds()});
             seconds.put(name + ", report to decoder", new double[] {(arrived - reported) / 1e9});
         }
 
@@ -363,7 +376,7 @@ final class WideBench {
 
         /** Sends so many records of rows, or moments of as many rows. */
         private void fill(KafkaProducer<String, byte[]> producer, int window, int records) {
-            int from = (int) (sent.getOrDefault(window, 0L) / SwapBench.ROWS_A_RECORD);
+            int from = (int) (sent(window) / SwapBench.ROWS_A_RECORD);
             if (road == Road.ROWS) {
                 send(producer, window, from, records);
                 return;
@@ -398,7 +411,8 @@ final class WideBench {
                     SAMPLED_OF_A_MOMENT,
                     DType.F32,
                     Long.MAX_VALUE);
-            try (MomentAccumulator moment = MomentAccumulator.of(settings, (time, value, headers) -> values.add(value))) {
+            try (MomentAccumulator moment =
+                    MomentAccumulator.of(settings, (time, value, headers) -> values.add(Objects.requireNonNull(value)))) {
                 for (int record = from; record < from + records; record++) {
                     moment.add(
                             new ActivationBatch(SwapBench.rows(size, 1 + window, record), null, null),
@@ -431,7 +445,8 @@ final class WideBench {
 
         private void requireTime(long begin) {
             if (since(begin) > PATIENCE_SECONDS) {
-                throw new IllegalStateException("nothing came of it in %,d s; see %s".formatted(PATIENCE_SECONDS, folder));
+                throw new IllegalStateException(
+                        "nothing came of it in %,d s; see %s".formatted(PATIENCE_SECONDS, folder));
             }
         }
 
