@@ -82,7 +82,7 @@ public final class ExplainerSubspace {
         }
     }
 
-    /** Where the directions of one dictionary come from: those of another rank, and all of them. */
+    /** The source of the directions of one dictionary: those of another rank, and all of them. */
     private static final class Source {
 
         private final IntFunction<@Nullable Leading> leading;

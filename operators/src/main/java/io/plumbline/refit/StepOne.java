@@ -162,7 +162,7 @@ record StepOne(
         return alignment;
     }
 
-    /** Multiplies each row by its factor, of which the first has number 1, in place. */
+    /** Multiplies each row by its factor, counted from 1, in place. */
     private static Matrix scaled(Matrix matrix, IntToDoubleFunction factors) {
         for (int i = 0; i < matrix.rows(); i++) {
             double factor = factors.applyAsDouble(i + 1);

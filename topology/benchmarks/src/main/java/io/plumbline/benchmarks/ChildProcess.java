@@ -83,7 +83,7 @@ final class ChildProcess implements AutoCloseable {
         return process.toHandle().info().totalCpuDuration().orElse(Duration.ZERO);
     }
 
-    /** Returns what the other process answers to a line, of which it reads any number. */
+    /** Returns what the other process answers to a line; it reads one after the other. */
     String ask(String question) throws IOException {
         BufferedWriter questions = process.outputWriter(StandardCharsets.UTF_8);
         questions.write(question);

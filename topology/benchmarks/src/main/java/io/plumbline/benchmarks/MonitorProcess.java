@@ -41,7 +41,7 @@ final class MonitorProcess implements AutoCloseable {
     }
 
     /**
-     * What the other process holds, in bytes.
+     * The memory of the other process, in bytes.
      *
      * @param used in use after a collection
      * @param estimated what {@code plumbline check} says that it holds

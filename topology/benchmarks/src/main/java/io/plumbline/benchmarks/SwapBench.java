@@ -123,7 +123,7 @@ final class SwapBench {
                 sample: {rows: %2$d}""".formatted(WINDOW_MS, sampledRows);
     }
 
-    /** Returns the entries of a site of which every window asks for a refit that is published. */
+    /** Returns the entries of a site whose every window asks for a refit that is published. */
     static String watched(Size size) {
         return """
                 rank: %1$d, threshold: {share: 0.01}, clear: {share: 0.005}, debounce: 1 of 1, cooldown: 0s,

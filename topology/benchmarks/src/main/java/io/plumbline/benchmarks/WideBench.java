@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * monitor and its adapter in a process of their own.
  *
  * <p>Three windows, each of rows in other directions than the one before: a large one, read as fast as it can be; one
- * of as many rows as a refit takes; and one in the middle of which the process is killed.
+ * of as many rows as a refit takes; and one that the process is killed in the middle of.
  */
 final class WideBench {
 
@@ -61,7 +61,7 @@ final class WideBench {
     private static final int QUICK_BYTES = 1 << 20;
     private static final int ROWS_A_MOMENT = 2_048;
     private static final int SAMPLED_OF_A_MOMENT = 512;
-    /** Of one partition; each more would count as one more window that is assessed at a time. */
+    /** The setting for one partition: each more thread would be one more window that is assessed at a time. */
     private static final String ONE_THREAD = "monitor.num.stream.threads: 1";
 
     private static final long PATIENCE_SECONDS = 1_800;
@@ -411,8 +411,8 @@ final class WideBench {
                     SAMPLED_OF_A_MOMENT,
                     DType.F32,
                     Long.MAX_VALUE);
-            try (MomentAccumulator moment =
-                    MomentAccumulator.of(settings, (time, value, headers) -> values.add(Objects.requireNonNull(value)))) {
+            MomentAccumulator.Sink sink = (time, value, headers) -> values.add(Objects.requireNonNull(value));
+            try (MomentAccumulator moment = MomentAccumulator.of(settings, sink)) {
                 for (int record = from; record < from + records; record++) {
                     moment.add(
                             new ActivationBatch(SwapBench.rows(size, 1 + window, record), null, null),
