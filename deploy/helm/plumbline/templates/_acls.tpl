@@ -25,6 +25,7 @@
 {{- $names := dict "activations" "activations" "moments" "plumbline-moments" "window_reports" "window-reports" -}}
 {{- $names = merge $names (dict "adaptation_requests" "adaptation-requests" "adaptation_reports" "adaptation-reports") -}}
 {{- $names = merge $names (dict "decoders" "decoders" "dead_letters" "dead-letters" "configuration" "plumbline-configuration") -}}
+{{- $names = set $names "baselines" "plumbline-baselines" -}}
 {{- if .config.models }}{{ $names = set $names "model_windows" "plumbline-model-windows" }}{{ end -}}
 {{- $topics := merge (deepCopy (.config.topics | default dict)) $names -}}
 {{- $application := .config.application_id | default "plumbline" -}}
@@ -42,6 +43,7 @@
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.dead_letters "operations" "Write, DescribeConfigs") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.configuration "operations" "Read, Write") }}
+{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.baselines "operations" "Read, Write") }}
 {{- else if eq .role "adapter" }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_requests "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_reports "operations" "Write") }}
@@ -53,6 +55,7 @@
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_requests "operations" "Read, Write") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.adaptation_reports "operations" "Read") }}
 {{- include "plumbline.acl" (dict "type" "topic" "name" $topics.decoders "operations" "Read") }}
+{{- include "plumbline.acl" (dict "type" "topic" "name" $topics.baselines "operations" "Read, Write") }}
 {{- include "plumbline.acl" (dict "type" "group" "name" (printf "%s-adapter" $application) "operations" "Describe") }}
 {{- else if eq .role "producer" }}
 {{- $tenant := .tenant }}

@@ -132,7 +132,7 @@ public final class WatchedFolder {
     }
 
     /** Writes a baseline of so many quiet requests; a larger one begins with the same. */
-    static void writeBaseline(Path explainer, Path file, int records) throws IOException {
+    public static void writeBaseline(Path explainer, Path file, int records) throws IOException {
         BaselineBuilder baseline = BaselineBuilder.of(Formats.read(explainer), List.of(4), List.of());
         for (int record = 0; record < records; record++) {
             baseline.add(new ActivationBatch(quiet(-1 - record), null, null));

@@ -97,6 +97,7 @@ class HouseTest {
             "topology.evidence",
             "topology",
             "topology.reload",
+            "topology.baselines",
             "topology.metrics",
             "topology.http",
             "topology.console",

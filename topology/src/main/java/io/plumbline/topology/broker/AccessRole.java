@@ -23,8 +23,11 @@ public enum AccessRole {
      * follow}.
      */
     SUBSCRIBER("reads published decoders"),
-    /** {@code plumbline decoders approve}, {@code pin}, {@code unpin}, {@code rollback} and {@code list}. */
-    OPERATOR("decides which decoder serves"),
+    /**
+     * {@code plumbline decoders approve}, {@code pin}, {@code unpin}, {@code rollback} and {@code list}, {@code
+     * plumbline baselines} and {@code plumbline baseline --propose}.
+     */
+    OPERATOR("decides which decoder serves, proposes baselines"),
     /** A model server. */
     PRODUCER("writes activations"),
     /** {@code plumbline topics --create} and {@code --describe}. */
@@ -56,6 +59,8 @@ public enum AccessRole {
                                 AclOperation.WRITE),
                         Grant.on(ResourceType.TOPIC, config.topics().adaptationReports(), AclOperation.READ),
                         Grant.on(ResourceType.TOPIC, config.topics().decoders(), AclOperation.READ),
+                        Grant.on(
+                                ResourceType.TOPIC, config.topics().baselines(), AclOperation.READ, AclOperation.WRITE),
                         // Shows what a command waits for.
                         Grant.on(ResourceType.GROUP, config.adapterApplicationId(), AclOperation.DESCRIBE));
             case PRODUCER ->

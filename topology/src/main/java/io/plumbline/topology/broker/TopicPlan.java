@@ -181,6 +181,13 @@ final class TopicPlan {
                 ours(TopicConfig.RETENTION_MS_CONFIG, "-1"),
                 EnumSet.allOf(Application.class),
                 monitor);
+        add(
+                names.baselines(),
+                "versions of the sites' baselines",
+                1,
+                ours(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
+                monitor,
+                monitor);
     }
 
     private static Map<String, String> ours(String key, String value) {

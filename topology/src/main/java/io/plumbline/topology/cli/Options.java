@@ -107,7 +107,7 @@ public final class Options {
     }
 
     /** The baseline in a file, made with this explainer. */
-    static Baseline baseline(Path file, Explainer explainer) throws IOException {
+    public static Baseline baseline(Path file, Explainer explainer) throws IOException {
         if (!Files.isRegularFile(file)) {
             throw new UsageException("--baseline = %s: no such file; `plumbline baseline` writes one".formatted(file));
         }

@@ -355,7 +355,8 @@ final class ConfigReader {
                 names.getOrDefault("adaptation_reports", ""),
                 names.getOrDefault("decoders", ""),
                 names.getOrDefault("dead_letters", ""),
-                names.getOrDefault("configuration", ""));
+                names.getOrDefault("configuration", ""),
+                names.getOrDefault("baselines", ""));
     }
 
     private static @Nullable Integer waitingPanes(ConfigNode state, WindowSettings window, Limits limits) {

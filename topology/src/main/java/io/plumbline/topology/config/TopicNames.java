@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param decoders published decoders; compacted
  * @param deadLetters records that could not be used, with the reason
  * @param configuration versions of the configuration that the instances agreed on
+ * @param baselines what each site was judged by and since when, and what is proposed; compacted
  */
 public record TopicNames(
         String activations,
@@ -26,7 +27,8 @@ public record TopicNames(
         String adaptationReports,
         String decoders,
         String deadLetters,
-        String configuration) {
+        String configuration,
+        String baselines) {
 
     public static final TopicNames DEFAULT = new TopicNames(
             "activations",
@@ -37,7 +39,8 @@ public record TopicNames(
             "adaptation-reports",
             "decoders",
             "dead-letters",
-            "plumbline-configuration");
+            "plumbline-configuration",
+            "plumbline-baselines");
 
     /** The length of the longest name that Kafka takes. */
     static final int LONGEST = 249;
@@ -59,6 +62,7 @@ public record TopicNames(
         names.put("decoders", decoders);
         names.put("dead_letters", deadLetters);
         names.put("configuration", configuration);
+        names.put("baselines", baselines);
         return names;
     }
 }

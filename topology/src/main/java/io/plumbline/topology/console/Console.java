@@ -4,6 +4,8 @@ import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.baselines.BaselineHistory;
+import io.plumbline.topology.baselines.BaselineListener;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.PublishedDecoder;
@@ -51,6 +53,7 @@ public final class Console
                 AdaptationListener,
                 DecoderListener,
                 ReloadListener,
+                BaselineListener,
                 AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(Console.class);
@@ -155,6 +158,11 @@ public final class Console
     }
 
     @Override
+    public void onBaselines(BaselineHistory history) {
+        guarded(() -> model.baselines(history));
+    }
+
+    @Override
     public void onSwapState(String site, SwapState state) {
         guarded(() -> model.swaps(site, state));
     }
@@ -247,7 +255,7 @@ public final class Console
                         new ConsoleViews.Ready(
                                 ConsoleViews.SCHEMA, ready.complaint().orElse(null)));
             case EVENTS -> problem(405, "events are followed with GET");
-            case SITE, WINDOWS, WINDOWS_CSV, REPORTS, DECODERS -> ofSite(request, response, route, path);
+            case SITE, WINDOWS, WINDOWS_CSV, REPORTS, DECODERS, BASELINES -> ofSite(request, response, route, path);
         };
     }
 
@@ -263,6 +271,7 @@ public final class Console
             case WINDOWS_CSV -> csv(request, response, site);
             case REPORTS -> json(200, api.reports(site));
             case DECODERS -> json(200, api.decoders(site));
+            case BASELINES -> json(200, api.baselines(site));
             default -> json(200, api.summary(site));
         };
     }

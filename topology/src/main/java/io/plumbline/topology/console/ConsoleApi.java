@@ -5,9 +5,11 @@ import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.baselines.BaselineHistory;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.metrics.Metrics;
 import io.plumbline.topology.report.Sections;
+import io.plumbline.topology.report.WindowReport;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -153,6 +155,18 @@ final class ConsoleApi {
                 Commands.of(config, swapped),
                 joint ? together(site.adaptations(), swapped.adaptations()) : site.adaptations(),
                 swapped.refusals());
+    }
+
+    ConsoleViews.Baselines baselines(SiteHistory site) {
+        BaselineHistory history = model.baselines(site.site());
+        WindowReport newest = site.newest();
+        return new ConsoleViews.Baselines(
+                ConsoleViews.SCHEMA,
+                site.site(),
+                newest == null ? null : newest.baseline().sha256(),
+                history.taken(),
+                history.proposed(),
+                "plumbline approve-baseline --key KEY FILE");
     }
 
     /** Returns what was said of a target layer and of all of its site, oldest first. */

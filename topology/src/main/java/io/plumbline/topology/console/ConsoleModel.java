@@ -2,6 +2,7 @@ package io.plumbline.topology.console;
 
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.baselines.BaselineHistory;
 import io.plumbline.topology.emission.DecoderManifest;
 import io.plumbline.topology.ingest.SiteId;
 import io.plumbline.topology.models.ModelSettings;
@@ -44,6 +45,7 @@ final class ConsoleModel {
 
     private final Map<String, SiteHistory> sites = new ConcurrentHashMap<>();
     private final Map<String, ModelHistory> models = Collections.synchronizedMap(new LinkedHashMap<>());
+    private final Map<String, BaselineHistory> baselines = new ConcurrentHashMap<>();
     private final Map<String, LongAdder> deadLetters = new ConcurrentHashMap<>();
     private final Collection<String> inOrder;
     private final ConsoleLimits limits;
@@ -128,6 +130,17 @@ final class ConsoleModel {
         if (change(site, history -> history.with(published))) {
             tellOf(site, "decoder");
         }
+    }
+
+    void baselines(BaselineHistory history) {
+        if (sites.containsKey(history.site())) {
+            baselines.put(history.site(), history);
+            tell("site", new SiteEvent(history.site(), "baseline"));
+        }
+    }
+
+    BaselineHistory baselines(String site) {
+        return baselines.getOrDefault(site, BaselineHistory.of(site));
     }
 
     void swaps(String site, SwapState state) {

@@ -3,6 +3,7 @@ package io.plumbline.topology.console;
 import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.baselines.BaselineVersion;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.report.WindowReport;
 import java.util.List;
@@ -106,6 +107,21 @@ final class ConsoleViews {
             Commands commands,
             List<AdaptationReport> adaptations,
             List<SiteHistory.Refusal> refusals) {}
+
+    /**
+     * The answer of {@code /api/sites/SITE/baselines}.
+     *
+     * @param judgedBySha256 checksum of the content of the baseline that the newest window was judged by; null without
+     * @param taken into service, oldest first
+     * @param proposed the newest proposal, until it is taken over; null: none
+     */
+    record Baselines(
+            int schema,
+            String site,
+            @Nullable String judgedBySha256,
+            List<BaselineVersion> taken,
+            @Nullable BaselineVersion proposed,
+            String approveCommand) {}
 
     /**
      * The answer of {@code /api/ready}.

@@ -123,7 +123,9 @@ public final class IncidentReport {
                 "reports",
                 api.reports(site),
                 "decoders",
-                decoders);
+                decoders,
+                "baselines",
+                api.baselines(site));
     }
 
     private static String page(Recorded recorded) {

@@ -16,6 +16,10 @@ enum Route {
     WINDOWS_CSV("/api/sites/{site}/windows.csv", "text/csv", "the same windows, a column for each key with one value"),
     REPORTS("/api/sites/{site}/reports", ConsoleViews.Reports.class, "the whole reports of its newest windows"),
     DECODERS("/api/sites/{site}/decoders", ConsoleViews.Decoders.class, "its decoders, and what the adapter did"),
+    BASELINES(
+            "/api/sites/{site}/baselines",
+            ConsoleViews.Baselines.class,
+            "the baselines it was judged by, the newest compared with the one before, and the one proposed"),
     READY("/api/ready", ConsoleViews.Ready.class, "what /readyz complains of"),
     EVENTS(
             "/api/events",

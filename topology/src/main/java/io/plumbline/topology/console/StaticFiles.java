@@ -40,6 +40,7 @@ final class StaticFiles {
             "features.js",
             "breakdown.js",
             "decoders.js",
+            "baselines.js",
             "statistics.js",
             "uplot/uPlot.esm.js",
             "uplot/uPlot.min.css",

@@ -19,6 +19,9 @@ public final class ApprovedBaseline {
 
     private static final String SUFFIX = ".approval";
 
+    /** Names who approved, as {@code signing.approvers} calls the owner of the key. */
+    public record Approver(String name, String keyId) {}
+
     private ApprovedBaseline() {}
 
     /**
@@ -46,14 +49,7 @@ public final class ApprovedBaseline {
             return "is approved by nobody: no file %s; `plumbline approve-baseline --key KEY %s` writes one"
                     .formatted(file, baseline);
         }
-        String content = checksum(baseline);
-        byte[] signed;
-        try {
-            signed = HexFormat.of().parseHex(Files.readString(file).strip());
-        } catch (IllegalArgumentException noSignature) {
-            signed = new byte[0];
-        }
-        RecordSignature signature = RecordSignature.ofBaseline(content, signed);
+        RecordSignature signature = signature(file, checksum(baseline));
         return approvers.values().stream().anyMatch(keys -> signature.refusal(keys) == null)
                 ? null
                 : "is not as %s approved it, or approved by somebody else: expected a signature of %s in %s"
@@ -61,6 +57,36 @@ public final class ApprovedBaseline {
                                 signature.keyId() == null ? "anybody" : "the key " + signature.keyId(),
                                 String.join(" or ", approvers.keySet()),
                                 file);
+    }
+
+    /**
+     * Returns who of these has approved a baseline; null where none has.
+     *
+     * @param content checksum of the baseline as it was read, by which the file names itself
+     * @param approvers the keys of each, by their names
+     */
+    public static @Nullable Approver approver(Path baseline, String content, Map<String, TrustedKeys> approvers)
+            throws IOException {
+        Path file = approval(baseline);
+        if (!Files.isRegularFile(file)) {
+            return null;
+        }
+        RecordSignature signature = signature(file, content);
+        return approvers.entrySet().stream()
+                .filter(one -> signature.refusal(one.getValue()) == null)
+                .map(one -> new Approver(one.getKey(), String.valueOf(signature.keyId())))
+                .findFirst()
+                .orElse(null);
+    }
+
+    private static RecordSignature signature(Path approval, String content) throws IOException {
+        byte[] signed;
+        try {
+            signed = HexFormat.of().parseHex(Files.readString(approval).strip());
+        } catch (IllegalArgumentException noSignature) {
+            signed = new byte[0];
+        }
+        return RecordSignature.ofBaseline(content, signed);
     }
 
     private static Path approval(Path baseline) {

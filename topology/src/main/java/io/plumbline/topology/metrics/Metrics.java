@@ -107,6 +107,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     private final AdaptationMeters adaptations;
     private final DecoderMeters decoders;
     private final ConfigMeters configuration;
+    private final BaselineMeters baselines;
     private final List<MultiCollector> collectors;
     private final List<AutoCloseable> bound = new CopyOnWriteArrayList<>();
 
@@ -127,11 +128,12 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         adaptations = new AdaptationMeters(counters, sites, times);
         decoders = new DecoderMeters(sites);
         configuration = new ConfigMeters(wallClock);
+        baselines = new BaselineMeters(wallClock);
         collectors = Stream.of(
                         pipeline.collectors(),
                         adaptations.collectors(),
                         decoders.collectors(),
-                        List.<MultiCollector>of(configuration))
+                        List.of(configuration, baselines))
                 .flatMap(List::stream)
                 .toList();
         collectors.forEach(prometheus::register);
@@ -166,6 +168,11 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     /** Returns the meters of the configuration in force. */
     public ConfigMeters configuration() {
         return configuration;
+    }
+
+    /** Returns the meters of the sites' baselines. */
+    public BaselineMeters baselines() {
+        return baselines;
     }
 
     /**

@@ -22,16 +22,20 @@ import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.SampledRow;
 import io.plumbline.requests.RequestSample;
 import io.plumbline.topology.assessment.SiteSettings;
+import io.plumbline.topology.baselines.BaselineComparison;
+import io.plumbline.topology.baselines.BaselineVersion;
+import io.plumbline.topology.broker.FollowedTopic;
 import io.plumbline.topology.cli.Answer;
 import io.plumbline.topology.cli.BehaviourProvider;
 import io.plumbline.topology.cli.CleanHeadOptions;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerFacts;
 import io.plumbline.topology.cli.Options;
-import io.plumbline.topology.cli.Replacement;
 import io.plumbline.topology.cli.TargetReports;
 import io.plumbline.topology.cli.UsageException;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.wire.AtomicFile;
+import io.plumbline.wire.Sha256;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -81,6 +85,9 @@ import picocli.CommandLine.Spec;
             "      --replaces baseline.safetensors --out baseline-2.safetensors",
             "Of all sites of a model, to be judged as one:",
             "  plumbline baseline --from-topic --config plumbline.yaml --model llama --from 7d",
+            "To be looked at on the page before it is approved:",
+            "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 --aligned 500 \\",
+            "      --replaces baseline.safetensors --propose --out baseline-2.safetensors",
             "From two windows that were found fine, by their start:",
             "  plumbline baseline --from-topic --config plumbline.yaml --site encoder.layer.2 \\",
             "      --from-window 2026-01-01T00:00:00Z --from-window 2026-01-01T00:01:00Z --out baseline.safetensors"
@@ -179,6 +186,12 @@ final class BaselineCommand implements Callable<Integer> {
     @Nullable
     Path replaces;
 
+    @Option(
+            names = "--propose",
+            description = "With --from-topic and --replaces: shows the new one and the comparison on the page and in"
+                    + " `plumbline baselines`, until it is taken over or another is proposed.")
+    boolean propose;
+
     @Option(names = "--json", description = "Print one JSON object.")
     boolean json;
 
@@ -192,6 +205,9 @@ final class BaselineCommand implements Callable<Integer> {
         source.check();
         downstream.check(source.dumps());
         requireNumbers();
+        if (propose && (replaces == null || source.config() == null || !source.ofModel().isEmpty())) {
+            throw new UsageException("--propose goes with --from-topic, --site and --replaces");
+        }
         if (!source.ofModel().isEmpty()) {
             return ofModel(source.ofModel());
         }
@@ -356,7 +372,7 @@ final class BaselineCommand implements Callable<Integer> {
      */
     private Answer measured(Explainer trained, @Nullable SiteSettings site, Duration size, Path file, Path shown)
             throws IOException {
-        Replacement replacement = replaces == null ? null : Replacement.of(replaces, trained);
+        Replaced replaced = replaced(trained);
         MaskRules asked = site != null && maskTokenIds.isEmpty() && maskNormCap == null
                 ? site.explained().mask()
                 : maskRules();
@@ -377,9 +393,9 @@ final class BaselineCommand implements Callable<Integer> {
         }
         BaselineBuilder builder = made.builder();
         MaskRules rules = measured.masking().rules();
-        Provenance provenance = replacement == null
+        Provenance provenance = replaced == null
                 ? Provenance.first(Instant.now(), source.describe())
-                : replacement.provenance(Instant.now(), source.describe());
+                : Provenance.replacing(replaced.old(), replaced.sha256(), Instant.now(), source.describe());
         Baseline baseline = measured.with(provenance);
         baseline.write(file);
         Answer answer = answer(baseline, shown, size);
@@ -400,16 +416,54 @@ final class BaselineCommand implements Callable<Integer> {
                             .formatted(shown, Amounts.number(BaselineBuilder.CAP_OF_MASSIVE_ROWS)));
         }
         answer.put("revision", provenance.revision());
-        if (replacement != null) {
-            replacement.putDiff(
-                    answer,
+        if (replaced != null) {
+            BaselineComparison comparison = BaselineComparison.between(
+                    replaced.old(),
+                    replaced.sha256(),
                     baseline,
-                    Replacement.rule(site, size),
+                    BaselineComparison.rule(site, size),
                     site == null ? DriftJudge.DEFAULT_TRIGGERS : site.alarms().triggers());
+            comparison.words().forEach(answer::put);
+            if (propose) {
+                propose(Objects.requireNonNull(site), file, comparison);
+            }
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records)
                 .say("left out as %s: %s".formatted(reason, Amounts.count(records, "record"))));
         return answer;
+    }
+
+    private record Replaced(Baseline old, String sha256) {}
+
+    private @Nullable Replaced replaced(Explainer trained) throws IOException {
+        Path file = replaces;
+        if (file == null) {
+            return null;
+        }
+        if (!Files.isRegularFile(file)) {
+            throw new UsageException("--replaces = %s: no such file".formatted(file));
+        }
+        return new Replaced(Options.baseline(file, trained), Sha256.of(file));
+    }
+
+    /** Puts the file, as it was written, on the topic from which the page takes it. */
+    private void propose(SiteSettings site, Path file, BaselineComparison comparison) throws IOException {
+        MonitorConfig config = Objects.requireNonNull(source.config());
+        BaselineVersion proposed = BaselineVersion.of(
+                site.site(),
+                Sha256.of(file),
+                Baseline.read(file),
+                site.explained().rank(),
+                null,
+                null,
+                comparison);
+        try {
+            FollowedTopic.publish(config, config.topics().baselines(), Map.of(proposed.key(), proposed));
+        } catch (InterruptedException stop) {
+            Thread.currentThread().interrupt();
+        } catch (IllegalStateException refused) {
+            warnings.add("WARNING: %s: the page does not show it: %s".formatted(file, refused.getMessage()));
+        }
     }
 
     /** Says for each size what its clean windows promise, and how far the standard promise is. */

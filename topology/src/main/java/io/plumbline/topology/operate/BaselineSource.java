@@ -172,6 +172,12 @@ final class BaselineSource {
                         Objects.requireNonNull(configured.models().get(model)).sites());
     }
 
+    /** Returns the configuration; null where dumps are read. */
+    @Nullable
+    MonitorConfig config() {
+        return monitor;
+    }
+
     /** Returns the settings of the sites of the model; empty where none is named. */
     List<SiteSettings> ofModel() {
         MonitorConfig from = monitor;

@@ -14,6 +14,7 @@ import io.plumbline.topology.cli.ExportTrainingCommand;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.MatchCommand;
 import io.plumbline.topology.cli.PrincipalCommand;
+import io.plumbline.topology.cli.VerifyEvidenceCommand;
 import io.plumbline.topology.cli.VerifyReleaseCommand;
 import io.plumbline.topology.cli.Version;
 import java.io.PrintWriter;
@@ -50,6 +51,7 @@ import picocli.CommandLine.ScopeType;
         subcommands = {
             BaselineCommand.class,
             ApproveBaselineCommand.class,
+            BaselinesCommand.class,
             AssessCommand.class,
             AdaptCommand.class,
             CompareCommand.class,

@@ -4,6 +4,7 @@ import io.plumbline.topology.MonitorTopology;
 import io.plumbline.topology.Watched;
 import io.plumbline.topology.assessment.SiteFiles;
 import io.plumbline.topology.assessment.WatchedSite;
+import io.plumbline.topology.broker.FollowedTopic;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.ConfigDifference;
 import io.plumbline.topology.config.LogSettings;
@@ -11,6 +12,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.panes.WindowSettings;
+import io.plumbline.topology.report.Json;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -24,6 +26,7 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -65,7 +68,7 @@ public final class ConfigReload implements AutoCloseable {
     private final LongSupplier newestEventMs;
     private final ReloadListener listener;
     private final Consumer<LogSettings> log;
-    private final ConfigVersions versions;
+    private final FollowedTopic versions;
     private ReadConfig lastRead;
     private Loaded running;
     private @Nullable Loaded waiting;
@@ -96,7 +99,8 @@ public final class ConfigReload implements AutoCloseable {
         running = new Loaded(first.read(), first.prints(), inForce.newest().sites(), List.of());
         listener.onConfiguration(first.config(), first.prints().sha256(), null);
         listener.onRead(true);
-        versions = ConfigVersions.follow(first.config(), this::heard);
+        versions = FollowedTopic.follow(
+                first.config(), first.config().topics().configuration(), "configurations", this::heard);
     }
 
     /**
@@ -263,14 +267,16 @@ public final class ConfigReload implements AutoCloseable {
     }
 
     private void publish(Loaded next) throws InterruptedException {
-        versions.publish(new ConfigVersion(
+        MonitorConfig config = running.read().config();
+        ConfigVersion version = new ConfigVersion(
                 ConfigVersion.SCHEMA,
                 0,
                 next.prints().sha256(),
                 edge(next.read().config().window()),
                 System.currentTimeMillis(),
                 HostName.local(),
-                next.changes()));
+                next.changes());
+        FollowedTopic.publish(config, config.topics().configuration(), Map.of(version.sha256(), version));
         unpublished = null;
     }
 
@@ -279,6 +285,14 @@ public final class ConfigReload implements AutoCloseable {
         long eventMs = newestEventMs.getAsLong();
         long from = (eventMs == Long.MIN_VALUE ? System.currentTimeMillis() : eventMs) + NOTICE.toMillis();
         return Math.floorDiv(from + window.advanceMs() - 1, window.advanceMs()) * window.advanceMs();
+    }
+
+    private void heard(ConsumerRecord<byte[], byte[]> record) {
+        ConfigVersion version = Json.read(record.value() == null ? new byte[0] : record.value(), ConfigVersion.class);
+        if (version.schema() > ConfigVersion.SCHEMA) {
+            throw new IllegalArgumentException("schema " + version.schema());
+        }
+        heard(version.at(record.offset()));
     }
 
     private synchronized void heard(ConfigVersion version) {
@@ -305,6 +319,7 @@ public final class ConfigReload implements AutoCloseable {
             listener.onOther(false);
             listener.onConfiguration(
                     running.read().config(), version.sha256(), fromTheStart ? version.fromTheStart() : version);
+            listener.onSites(running.sites(), running.prints().baselines(), running.read().config(), version);
         } else {
             listener.onOther(true);
             LOG.warn(
@@ -324,6 +339,7 @@ public final class ConfigReload implements AutoCloseable {
         fromTheStart = false;
         listener.onOther(false);
         listener.onConfiguration(next.read().config(), next.prints().sha256(), version);
+        listener.onSites(next.sites(), next.prints().baselines(), next.read().config(), version);
         LOG.info(
                 "the configuration is taken over: version={} from={} hash={} changes={}",
                 version.version(),

@@ -9,6 +9,8 @@ import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.assessment.WatchedTargets;
+import io.plumbline.topology.baselines.BaselineListener;
+import io.plumbline.topology.baselines.BaselineVersions;
 import io.plumbline.topology.broker.Application;
 import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.topology.broker.DecidedCommits;
@@ -287,15 +289,22 @@ public final class PlumblineRuntime implements AutoCloseable {
                 ? own(Sources.start(
                         config, prepared, waitingPanes, metrics, sentence -> stop(Application.MONITOR, sentence)))
                 : Sources.NONE;
+        ReloadListener reloads = heard(
+                ReloadListener.class,
+                metrics,
+                Listeners.both(ReloadListener.class, metrics.configuration(), swapModes(metrics)),
+                console);
         configured = new Configured(
                 inForce,
                 role.monitors(),
                 sources::newestMs,
-                heard(
-                        ReloadListener.class,
-                        metrics,
-                        Listeners.both(ReloadListener.class, metrics.configuration(), swapModes(metrics)),
-                        console));
+                role.monitors()
+                        ? Listeners.both(
+                                ReloadListener.class,
+                                reloads,
+                                own(BaselineVersions.follow(
+                                        config, heard(BaselineListener.class, metrics, metrics.baselines(), console))))
+                        : reloads);
         if (role.monitors()) {
             Repeats repeats = new Repeats();
             OutputGuard outputs = OutputGuard.of(config.topics(), metrics::outputLeftOut);

@@ -1,5 +1,6 @@
 import { answers } from "./answers.js";
 import { WindowChart } from "./chart.js";
+import { baselines } from "./baselines.js";
 import { breakdown } from "./breakdown.js";
 import { decoders } from "./decoders.js";
 import { h } from "./dom.js";
@@ -56,6 +57,7 @@ export class SitePage {
     this.history = new Refresh(() => this.readHistory());
     this.reports = new Refresh(() => this.readReports());
     this.decoders = new Refresh(() => this.readDecoders());
+    this.baselines = new Refresh(() => this.readBaselines());
     this.account = new Refresh(() => this.readAccount());
     this.reload(summary, overview);
   }
@@ -83,7 +85,7 @@ export class SitePage {
   /** Anything but a window, which brings its own figures. */
   async changed() {
     this.showHead();
-    await this.decoders.now();
+    await Promise.all([this.decoders.now(), this.baselines.now()]);
   }
 
   /** A window closed. */
@@ -103,7 +105,7 @@ export class SitePage {
       return;
     }
     this.draw();
-    for (const part of [this.reports, this.account]) part.now().catch(() => {});
+    for (const part of [this.reports, this.baselines, this.account]) part.now().catch(() => {});
   }
 
   showHead() {
@@ -133,9 +135,9 @@ export class SitePage {
     this.gap?.close();
     this.fvu?.close();
     this.gap = this.fvu = null;
-    this.parts = Object.fromEntries([...PARTS, "breakdown", "decoders", "rows", "statistics"].map((name) => [name, h("section", { class: `part ${name}`, id: `part-${name}` })]));
+    this.parts = Object.fromEntries([...PARTS, "breakdown", "decoders", "baselines", "rows", "statistics"].map((name) => [name, h("section", { class: `part ${name}`, id: `part-${name}` })]));
     if (this.windows.length === 0) {
-      this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.rows);
+      this.body.replaceChildren(this.noWindow(), this.parts.decoders, this.parts.baselines, this.parts.rows);
       this.fill();
       return;
     }
@@ -176,7 +178,7 @@ export class SitePage {
           h("label", null, h("span", { class: "hidden" }, "Statistic"), choose), h("label", null, h("span", { class: "hidden" }, "Range"), range),
           h("span", { class: "export" }, "export ", this.csv, " ", this.json)),
         this.period, this.readout, this.stage, details),
-      h("div", { class: "column" }, this.parts.breakdown, this.parts.decoders, this.parts.rows), h("div", { class: "column" }, PARTS.map((name) => this.parts[name])),
+      h("div", { class: "column" }, this.parts.breakdown, this.parts.decoders, this.parts.baselines, this.parts.rows), h("div", { class: "column" }, PARTS.map((name) => this.parts[name])),
       this.parts.statistics);
     const { window } = this.overview;
     const tumbling = window.advance_ms === window.size_ms;
@@ -189,7 +191,7 @@ export class SitePage {
 
   /** What stands beside the charts: the parts are new and empty. A file has no account of rows. */
   fill() {
-    for (const part of [this.reports, this.decoders, ...(record ? [] : [this.account])]) part.now().catch(() => {});
+    for (const part of [this.reports, this.decoders, this.baselines, ...(record ? [] : [this.account])]) part.now().catch(() => {});
   }
 
   draw() {
@@ -243,6 +245,12 @@ export class SitePage {
     decoders(this.parts.decoders, answer, this.summary.version_in_service);
     this.fitted = answer;
     this.showHead();
+  }
+
+  async readBaselines() {
+    const answer = await get(siteUrl(this.site, "baselines"));
+    if (this.closed || !this.parts) return;
+    baselines(this.parts.baselines, answer, this.summary.newest);
   }
 
   async readAccount() {

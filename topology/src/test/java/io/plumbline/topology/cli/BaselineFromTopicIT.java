@@ -22,6 +22,7 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.WindowReports;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
+import io.plumbline.wire.Sha256;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -195,7 +196,9 @@ class BaselineFromTopicIT {
     }
 
     @Test
-    void aBaselineThatReplacesAnotherSaysWhatWouldChange() throws IOException {
+    void aBaselineThatReplacesAnotherSaysWhatWouldChangeAndIsListedOnceProposed() throws Exception {
+        new BrokerClient(broker.bootstrapServers())
+                .createTopic("plumbline-baselines", 1, Map.of("cleanup.policy", "compact"));
         Path first = folder.resolve("first.safetensors");
         Object[] all = {"--from-topic", "--config", config, "--site", WatchedFolder.SITE};
         assertEquals(0, baseline(first, all).exitCode());
@@ -223,6 +226,25 @@ class BaselineFromTopicIT {
         String parent = provenance.parent();
         assertNotNull(parent);
         assertTrue(shell.out().contains(parent), shell.out());
+        again.add("--propose");
+        Path third = folder.resolve("third.safetensors");
+        Shell proposed = baseline(third, again.toArray());
+        assertEquals(0, proposed.exitCode(), proposed.err());
+        Shell listed = Shell.run("baselines", "--config", config, "--verbose");
+        assertEquals(0, listed.exitCode(), listed.err());
+        assertTrue(
+                listed.out().contains(Sha256.of(third).substring(0, 12)) && listed.out().contains("proposed"),
+                listed.out());
+        String threshold = proposed.out()
+                .lines()
+                .filter(line -> line.contains("threshold_faithfulness_gap_rank_4_rows_64_old_new"))
+                .findFirst()
+                .orElseThrow();
+        assertTrue(listed.out().contains(threshold), listed.out());
+        Shell json = Shell.run("baselines", "--config", config, "--site", WatchedFolder.SITE, "--json");
+        assertTrue(json.out().contains("\"replaces_sha256\":\"%s\"".formatted(parent)), json.out());
+        Path fourth = folder.resolve("fourth.safetensors");
+        assertEquals(2, baseline(fourth, "--activations", third, "--propose").exitCode());
     }
 
     @Test

@@ -10,6 +10,8 @@ import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.GermanAmongEnglish;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.baselines.BaselineHistory;
+import io.plumbline.topology.baselines.Described;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.report.Groups;
@@ -17,6 +19,7 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowReport;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -319,6 +322,45 @@ class ConsolePageIT {
                 command);
         assertTrue(fetched(browser.run("return document.querySelector('.export a').href"))
                 .startsWith("site,window_start_ms,"));
+    }
+
+    @Test
+    void aBaselineStandsBesideTheOneItReplacedAndTheOneThatIsProposed() throws Exception {
+        story(ConsoleReports.SITE, 2);
+        BaselineHistory first = BaselineHistory.of(ConsoleReports.SITE).with(Described.first(ConsoleReports.SITE, "a"));
+        served.console().onBaselines(first);
+        browser.open(served.address("/#/site/blocks.7"));
+        browser.awaitText(".part.baselines", "the first window known");
+        browser.awaitText(".part.baselines", "Nothing known came before it.");
+        browser.awaitText("#connection", "live");
+        BaselineHistory next = first.with(Described.replacing(ConsoleReports.SITE, "b", 2, "a"));
+        served.console().onBaselines(next);
+        browser.awaitText(".part.baselines", "the window from 2023-11-03");
+        browser.awaitText(".part.baselines", "ada 0123456789abcdef");
+        browser.awaitText(".part.baselines", "200,002 rows, 1,234 requests scored");
+        browser.awaitText(".part.baselines", "shift ratio of old\n0.125");
+        browser.awaitText(".part.baselines", "gap to old, rank 32\n1.500, 18.8 % of the largest");
+        browser.awaitText(".part.baselines", "faithfulness gap 32 512 4.250 4.500 240 → 250");
+        browser.awaitText(".part.baselines", "judged by another baseline");
+        browser.awaitText(".part.baselines", "1 before");
+        served.console().onBaselines(next.with(Described.proposed(ConsoleReports.SITE, "c", "b")));
+        browser.awaitText(".part.baselines .waiting", "Revision 3 is proposed");
+        browser.awaitText(".part.baselines .waiting", "plumbline approve-baseline --key KEY FILE");
+        browser.run("document.querySelector('.part.baselines').scrollIntoView()");
+        picture("baseline-wide");
+        browser.size(390, 800);
+        browser.run("document.querySelector('.part.baselines').scrollIntoView()");
+        assertTrue(
+                (Boolean) browser.run("return document.documentElement.scrollWidth <= window.innerWidth"),
+                "the page scrolls sideways");
+        picture("baseline-narrow");
+    }
+
+    private static void picture(String name) throws IOException {
+        String into = System.getProperty("plumbline.pictures");
+        if (into != null) {
+            Files.write(Path.of(into, name + ".png"), browser.picture());
+        }
     }
 
     @Test

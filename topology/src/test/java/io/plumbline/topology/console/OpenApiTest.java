@@ -11,6 +11,8 @@ import com.networknt.schema.SchemaRegistry;
 import com.networknt.schema.SpecificationVersion;
 import io.plumbline.topology.Repository;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.baselines.BaselineHistory;
+import io.plumbline.topology.baselines.Described;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.panes.RowAccount;
 import java.io.IOException;
@@ -81,7 +83,7 @@ class OpenApiTest {
                     }
                 }
             }
-            assertEquals(6, compared);
+            assertEquals(7, compared);
             for (String wrong : List.of("/api/sites/nobody", "/api/sites/layer.0/windows?from_ms=noon")) {
                 assertFits(MAPPER.readTree(served.get(wrong).body()), "#/components/schemas/Problem", wrong);
             }
@@ -107,6 +109,10 @@ class OpenApiTest {
         console.onModelReport(ConsoleReports.ofModel(1, 0, 2));
         console.onAdaptation(ConsoleReports.kept(site, "nothing better"));
         console.onAccount(site, new RowAccount(9, 5, 2, Map.of("behind_watermark", 1L), Map.of("token", 1L), 0));
+        console.onBaselines(BaselineHistory.of(site)
+                .with(Described.first(site, "a"))
+                .with(Described.replacing(site, "b", 2, "a"))
+                .with(Described.proposed(site, "c", "b")));
         console.onDeadLetter(DeadLetter.Reason.NON_FINITE);
         console.onRefused(site, 3, "signed by nobody");
         SwapState.Waiting waiting = new SwapState.Waiting(7, ConsoleReports.T0, 900, ConsoleReports.T0, "ab");

@@ -8,6 +8,8 @@ import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.adaptation.SwapRules;
 import io.plumbline.topology.adaptation.SwapState;
+import io.plumbline.topology.baselines.BaselineHistory;
+import io.plumbline.topology.baselines.Described;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.kafka.NextOffsets;
@@ -162,6 +164,8 @@ final class ExportedMetrics {
             decoders.configured(site, SwapRules.Mode.PROPOSE);
             decoders.onSwapState(site, SwapState.INITIAL);
             decoders.trained(site, "00ff00ff00ff00ff");
+            metrics.baselines()
+                    .onBaselines(BaselineHistory.of(site).with(Described.replacing(site, "b", 2, "a")));
         }
         pipeline.onModelReport(new ModelReport(
                 "model",

@@ -122,7 +122,7 @@ class ReloadIT {
         assertEquals(0.7 / 0.6, after.get(0) / before.get(0), 1e-9);
     }
 
-    private void awaitShown(PlumblineRuntime runtime, String text) throws Exception {
+    static void awaitShown(PlumblineRuntime runtime, String text) throws Exception {
         BrokerClient.awaitThat(
                 () -> {
                     try {

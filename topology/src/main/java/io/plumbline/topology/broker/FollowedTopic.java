@@ -1,16 +1,19 @@
-package io.plumbline.topology.reload;
+package io.plumbline.topology.broker;
 
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.kafka.OncePerMinute;
 import io.plumbline.topology.kafka.TopicFollower;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.report.Json;
 import io.plumbline.wire.Printable;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -27,61 +30,70 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Follows the versions that the instances have agreed on, from the first, and publishes new ones. All instances read
- * the one partition, so all hear the same versions in the same order. One daemon thread; no consumer group.
+ * Follows a topic of one partition from its first record, and adds to it. All instances so hear the same records in the
+ * same order. One daemon thread; no consumer group.
  */
-final class ConfigVersions implements TopicFollower.Steps, AutoCloseable {
+public final class FollowedTopic implements TopicFollower.Steps, AutoCloseable {
 
-    private static final Logger LOG = LoggerFactory.getLogger(ConfigVersions.class);
+    private static final Logger LOG = LoggerFactory.getLogger(FollowedTopic.class);
     private static final long PUBLISH_SECONDS = 30;
 
     private final MonitorConfig config;
-    private final Consumer<ConfigVersion> heard;
+    private final String topic;
+    private final Consumer<ConsumerRecord<byte[], byte[]>> heard;
+    private final OncePerMinute lines = new OncePerMinute(System::nanoTime);
     private final CountDownLatch caughtUp = new CountDownLatch(1);
     private @Nullable TopicFollower follower;
     private long next;
 
-    private ConfigVersions(MonitorConfig config, Consumer<ConfigVersion> heard) {
+    private FollowedTopic(MonitorConfig config, String topic, Consumer<ConsumerRecord<byte[], byte[]>> heard) {
         this.config = config;
+        this.topic = topic;
         this.heard = heard;
     }
 
-    /** @param heard called with each version in the order of the topic, on one thread */
-    static ConfigVersions follow(MonitorConfig config, Consumer<ConfigVersion> heard) {
-        ConfigVersions versions = new ConfigVersions(config, heard);
-        versions.follower = TopicFollower.start(
-                "configurations",
-                config.subscriberProperties(),
-                config.applicationId() + "-configurations",
-                versions);
-        return versions;
+    /**
+     * Begins to read.
+     *
+     * @param name of the thread and of the client
+     * @param heard called with each record in the order of the topic, on one thread; what it refuses by an
+     *     {@link IllegalArgumentException} or a {@link NullPointerException} is left out
+     */
+    public static FollowedTopic follow(
+            MonitorConfig config, String topic, String name, Consumer<ConsumerRecord<byte[], byte[]>> heard) {
+        FollowedTopic followed = new FollowedTopic(config, topic, heard);
+        followed.follower = TopicFollower.start(
+                name, config.subscriberProperties(), config.applicationId() + "-" + name, followed);
+        return followed;
     }
 
     /** Waits until what was on the topic at the start is read; returns whether it was in time. */
-    boolean awaitCaughtUp(long seconds) throws InterruptedException {
+    public boolean awaitCaughtUp(long seconds) throws InterruptedException {
         return caughtUp.await(seconds, TimeUnit.SECONDS);
     }
 
     /**
-     * Publishes a version, whose number is that of its record.
+     * Adds records to a topic, values as JSON.
      *
-     * @throws IllegalStateException saying why no broker took it
+     * @param values by their keys
+     * @throws IllegalStateException saying why no broker took one
      */
-    void publish(ConfigVersion version) throws InterruptedException {
+    public static void publish(MonitorConfig config, String topic, Map<String, ?> values) throws InterruptedException {
         Map<String, Object> properties = new HashMap<>(config.producerProperties());
         properties.put(ProducerConfig.MAX_BLOCK_MS_CONFIG, TimeUnit.SECONDS.toMillis(PUBLISH_SECONDS));
         try (Producer<byte[], byte[]> producer =
                 new KafkaProducer<>(properties, new ByteArraySerializer(), new ByteArraySerializer())) {
-            producer.send(new ProducerRecord<>(
-                            config.topics().configuration(),
-                            version.sha256().getBytes(StandardCharsets.US_ASCII),
-                            Json.bytes(version)))
-                    .get(PUBLISH_SECONDS, TimeUnit.SECONDS);
+            List<Future<?>> sent = new ArrayList<>();
+            values.forEach((key, value) -> sent.add(producer.send(
+                    new ProducerRecord<>(topic, key.getBytes(StandardCharsets.UTF_8), Json.bytes(value)))));
+            for (Future<?> one : sent) {
+                one.get(PUBLISH_SECONDS, TimeUnit.SECONDS);
+            }
         } catch (ExecutionException | TimeoutException | KafkaException e) {
             throw new IllegalStateException(
                     "topic \"%s\" did not take it: %s"
                             .formatted(
-                                    config.topics().configuration(),
+                                    topic,
                                     config.withoutSecrets(String.valueOf(
                                             e.getCause() == null
                                                     ? e
@@ -92,7 +104,7 @@ final class ConfigVersions implements TopicFollower.Steps, AutoCloseable {
 
     @Override
     public void begin(TopicReader reader) {
-        TopicPartition place = new TopicPartition(config.topics().configuration(), 0);
+        TopicPartition place = new TopicPartition(topic, 0);
         reader.assign(List.of(place));
         reader.beginAt(place, Math.max(next, reader.begin().getOrDefault(place, 0L)));
     }
@@ -107,27 +119,23 @@ final class ConfigVersions implements TopicFollower.Steps, AutoCloseable {
 
     @Override
     public boolean isAskedAgain(RuntimeException away) {
-        LOG.warn(
-                "the versions of the configuration cannot be read and are asked for again: topic={} "
-                        + "every_s={} reason={}",
-                config.topics().configuration(),
-                TopicFollower.PAUSE.toSeconds(),
-                Printable.value(config.withoutSecrets(String.valueOf(away.getMessage()))));
+        if (lines.take(topic).isPresent()) {
+            LOG.warn(
+                    "a topic cannot be read and is asked for again: topic={} every_s={} reason={}",
+                    topic,
+                    TopicFollower.PAUSE.toSeconds(),
+                    Printable.value(config.withoutSecrets(String.valueOf(away.getMessage()))));
+        }
         return true;
     }
 
     private void take(ConsumerRecord<byte[], byte[]> record) {
         next = record.offset() + 1;
         try {
-            ConfigVersion version =
-                    Json.read(record.value() == null ? new byte[0] : record.value(), ConfigVersion.class);
-            if (version.schema() > ConfigVersion.SCHEMA) {
-                throw new IllegalArgumentException("schema " + version.schema());
-            }
-            heard.accept(version.at(record.offset()));
+            heard.accept(record);
         } catch (IllegalArgumentException | NullPointerException foreign) {
             LOG.warn(
-                    "a record is no version of a configuration and was left out: topic={} offset={} reason={}",
+                    "a record is not of this program and was left out: topic={} offset={} reason={}",
                     record.topic(),
                     record.offset(),
                     Printable.value(foreign.getMessage()));

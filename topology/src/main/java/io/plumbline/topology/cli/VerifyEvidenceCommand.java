@@ -1,7 +1,5 @@
-package io.plumbline.topology.operate;
+package io.plumbline.topology.cli;
 
-import io.plumbline.topology.cli.ExitCodes;
-import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.emission.TrustedKeys;
 import io.plumbline.topology.evidence.EvidenceCheck;
 import io.plumbline.wire.Printable;
@@ -30,7 +28,7 @@ import picocli.CommandLine.Spec;
             ""
         },
         footer = {"", "Example:", "  plumbline verify-evidence evidence.jsonl --key signing.pub"})
-final class VerifyEvidenceCommand implements Callable<Integer> {
+public final class VerifyEvidenceCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "FILE", description = "The file.")
     Path file;
