@@ -100,6 +100,9 @@ public final class Topics {
                 .map(topic -> {
                     Set<Application> readers = new HashSet<>(topic.readers());
                     readers.retainAll(applications);
+                    if (topic.name().equals(config.topics().baselines())) {
+                        readers.clear(); // no state hangs on it: one that is made anew stops nothing
+                    }
                     return new Used(topic.name(), topic.what(), Set.copyOf(readers), topic.settings());
                 })
                 .toList();
