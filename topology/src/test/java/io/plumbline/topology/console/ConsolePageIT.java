@@ -341,7 +341,6 @@ class ConsolePageIT {
         browser.awaitText(".part.baselines", "shift ratio of old\n0.125");
         browser.awaitText(".part.baselines", "gap to old, rank 32\n1.500, 18.8 % of the largest");
         browser.awaitText(".part.baselines", "faithfulness gap 32 512 4.250 4.500 240 → 250");
-        browser.awaitText(".part.baselines", "judged by another baseline");
         browser.awaitText(".part.baselines", "1 before");
         served.console().onBaselines(next.with(Described.proposed(ConsoleReports.SITE, "c", "b")));
         browser.awaitText(".part.baselines .waiting", "Revision 3 is proposed");
