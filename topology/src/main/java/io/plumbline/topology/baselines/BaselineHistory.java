@@ -19,7 +19,7 @@ public record BaselineHistory(
 
     private static final int VERSIONS = 50;
 
-    /** Returns that of a site of which nothing is known. */
+    /** Returns the history of a site without a record. */
     public static BaselineHistory of(String site) {
         return new BaselineHistory(site, List.of(), null);
     }

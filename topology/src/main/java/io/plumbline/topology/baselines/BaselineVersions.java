@@ -171,7 +171,7 @@ public final class BaselineVersions implements ReloadListener, AutoCloseable {
     private void warn(RuntimeException why) {
         if (lines.take("unwritten").isPresent()) {
             LOG.warn(
-                    "a baseline is in service that the history does not name yet: topic={} baselines={} every_s={} "
+                    "a baseline is in service that the history does not name yet: topic={} records={} every_s={} "
                             + "reason={}",
                     config.topics().baselines(),
                     unwritten.size(),

@@ -33,7 +33,8 @@ public final class BaselineMeters implements BaselineListener, MultiCollector {
         AGE("age_seconds", "Time since the baseline that the site took into service last was made"),
         GAP(
                 "gap_to_old",
-                "Gap between the active subspaces of the site's baseline and of the one it replaced, at the site's rank"),
+                "Gap between the active subspaces of the site's baseline and of the one it replaced, at the site's "
+                        + "rank"),
         GAP_SHARE("gap_to_old_ratio", "The same as a share of the largest possible gap"),
         SHIFT(
                 "second_moment_relative_shift",

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** Makes descriptions of baselines that nobody measured. */
 public final class Described {
 
-    /** When the first is made. */
+    /** The time at which the first is made. */
     public static final long MADE_MS = 1_699_000_000_000L;
 
     private static final long HOUR_MS = 3_600_000;
