@@ -72,6 +72,7 @@ class ChartTest {
                   image: registry.example/fetch
                   args: [copy, "s3://models/explainers", /explainers]
                   volumeMounts: [{name: fetched, mountPath: /explainers}]
+                  securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}
             adapter: {affinity: {podAntiAffinity: {}}}
             autoscaling: {enabled: true, maxReplicas: 6, authentication: kafka-login}
             networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {app: prometheus}}}]}
