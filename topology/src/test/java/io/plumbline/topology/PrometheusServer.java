@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.fixtures.EmbeddedBroker;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -13,12 +14,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** A real Prometheus on loopback that scrapes every second and evaluates the deployed rules. */
 public final class PrometheusServer implements AutoCloseable {
 
     private static final Path DEPLOYED = Repository.path("deploy", "prometheus");
+
+    private static final Pattern VERSION = Pattern.compile("version (\\d+)\\.(\\d+)");
 
     private final LoopbackProgram program;
 
@@ -34,16 +39,65 @@ public final class PrometheusServer implements AutoCloseable {
      */
     public static PrometheusServer start(
             Path folder, @Nullable InetSocketAddress alertmanager, InetSocketAddress... targets) throws Exception {
-        return start(folder, alertmanager, List.of(), targets);
+        return start(folder, alertmanager, List.of(), "", targets);
     }
 
-    /** Starts one that asks for protocol buffers, and keeps native buckets and exemplars. */
+    /**
+     * Starts one that asks for protocol buffers, and keeps native buckets and exemplars, and, where it {@link
+     * #keepsBothBuckets}, the classic buckets beside them.
+     */
     public static PrometheusServer startWithProtobuf(Path folder, InetSocketAddress... targets) throws Exception {
-        return start(folder, null, List.of("--enable-feature=native-histograms,exemplar-storage"), targets);
+        List<String> ofScrape = new ArrayList<>();
+        if (keepsBothBuckets()) {
+            ofScrape.add((version() >= 300 ? "always_scrape" : "scrape") + "_classic_histograms: true");
+        }
+        boolean isOption = version() >= 308;
+        if (isOption) {
+            ofScrape.add("scrape_native_histograms: true");
+        }
+        return start(
+                folder,
+                null,
+                List.of("--enable-feature=exemplar-storage" + (isOption ? "" : ",native-histograms")),
+                String.join("\n    ", ofScrape),
+                targets);
+    }
+
+    /**
+     * Returns whether classic buckets can be asked for beside native ones, from version 2.45 on. Newer ones need it for
+     * exemplars too: of native buckets alone they read those of a family's first histogram.
+     */
+    public static boolean keepsBothBuckets() throws IOException {
+        return version() >= 245;
+    }
+
+    /** Returns 100 times the major version, and the minor one. */
+    private static int version() throws IOException {
+        String said = said("--version");
+        Matcher version = VERSION.matcher(said);
+        if (!version.find()) {
+            throw new IllegalStateException("no version: " + said);
+        }
+        return 100 * Integer.parseInt(version.group(1)) + Integer.parseInt(version.group(2));
+    }
+
+    private static String said(String option) throws IOException {
+        Process asked = new ProcessBuilder(program().toString(), option)
+                .redirectErrorStream(true)
+                .start();
+        return new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+
+    private static Path program() {
+        return ExternalProgram.require("prometheus", "prometheus");
     }
 
     private static PrometheusServer start(
-            Path folder, @Nullable InetSocketAddress alertmanager, List<String> options, InetSocketAddress... targets)
+            Path folder,
+            @Nullable InetSocketAddress alertmanager,
+            List<String> options,
+            String ofScrape,
+            InetSocketAddress... targets)
             throws Exception {
         Path own = Files.createDirectories(folder);
         Files.copy(DEPLOYED.resolve("plumbline-rules.yml"), own.resolve("plumbline-rules.yml"));
@@ -58,12 +112,14 @@ public final class PrometheusServer implements AutoCloseable {
                 scrape_configs:
                   - job_name: plumbline
                     static_configs: [{targets: %s, labels: {cluster: one.cluster, namespace: explain}}]
+                    %s
                 """.formatted(
                         alertmanager == null ? "[]" : "[\"127.0.0.1:%d\"]".formatted(alertmanager.getPort()),
-                        new ObjectMapper().writeValueAsString(addresses)));
+                        new ObjectMapper().writeValueAsString(addresses),
+                        ofScrape));
         int port = EmbeddedBroker.freePort();
         List<String> command = new ArrayList<>(List.of(
-                ExternalProgram.require("prometheus", "prometheus").toString(),
+                program().toString(),
                 "--config.file=prometheus.yml",
                 "--storage.tsdb.path=data",
                 "--web.listen-address=127.0.0.1:" + port,
