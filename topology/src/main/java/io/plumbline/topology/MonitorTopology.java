@@ -61,9 +61,10 @@ import org.apache.kafka.streams.processor.api.ProcessorSupplier;
  * </pre>
  *
  * <p>Two sub-topologies joined by the moments topic: the left one runs where records are, with any partitioning, once
- * for each topic of activations, so that neither clocks nor backlogs of a tenant reach another; the right one where a site's panes come together, keyed by site. Where there are models, a third one runs where the sites
- * of a model come together. It relies on {@code exactly_once_v2}: the tiles of a
- * pane, the progress that covers them and the offsets of the rows in them are one transaction.
+ * for each topic of activations, so that neither clocks nor backlogs of a tenant reach another; the right one where a
+ * site's panes come together, keyed by site. Where there are models, a third one runs where the sites of a model come
+ * together. It relies on {@code exactly_once_v2}: the tiles of a pane, the progress that covers them and the offsets of
+ * the rows in them are one transaction.
  */
 public final class MonitorTopology {
 

@@ -100,7 +100,8 @@ final class HeldBackReading {
         boolean cut = false;
         for (TopicPartition partition : polled.partitions()) {
             List<ConsumerRecord<byte[], byte[]>> all = polled.records(partition);
-            List<ConsumerRecord<byte[], byte[]>> now = topics.containsKey(partition.topic()) ? readable(partition, all) : all;
+            boolean bounded = topics.containsKey(partition.topic());
+            List<ConsumerRecord<byte[], byte[]>> now = bounded ? readable(partition, all) : all;
             if (now.size() < all.size()) {
                 cut = true;
                 ConsumerRecord<byte[], byte[]> first = all.get(now.size());

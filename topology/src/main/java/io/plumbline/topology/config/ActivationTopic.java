@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record ActivationTopic(String topic, @Nullable String tenant, Set<String> sites) {
 
-    /** What stands in {@code topics.activations} in place of a tenant's name. */
+    /** The place of a tenant's name in {@code topics.activations}. */
     public static final String TENANT = "{tenant}";
 
     public ActivationTopic {

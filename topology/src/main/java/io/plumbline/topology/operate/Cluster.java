@@ -71,7 +71,7 @@ record Cluster(
     /**
      * Returns the topic by which the rows of a site come.
      *
-     * @throws UsageException when that is told by its tenant, and the file does not name the site
+     * @throws UsageException when each tenant has a topic and the file does not name the site
      */
     String activationsOf(String site) {
         String tenant = tenants.get(SiteId.parse(site).group());

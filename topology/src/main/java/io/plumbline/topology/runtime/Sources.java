@@ -23,7 +23,7 @@ import java.util.function.Consumer;
  */
 final class Sources implements AutoCloseable {
 
-    /** Those of a process that reads no activations. */
+    /** No sources, for a process that reads no activations. */
     static final Sources NONE = new Sources();
 
     private final Map<String, PartitionTimes> times = new TreeMap<>();
