@@ -143,7 +143,8 @@ public final class ExplainerSubspace {
 
     /** Returns the subspace of a dictionary whose every direction is known. */
     static ExplainerSubspace of(Complete complete, int rank) {
-        return new Source(any -> null, () -> complete).ofRank(rank, complete.vectors().rows());
+        return new Source(any -> null, () -> complete)
+                .ofRank(rank, complete.vectors().rows());
     }
 
     /**
@@ -152,8 +153,7 @@ public final class ExplainerSubspace {
      * @param others those of other ranks; null where they are not told apart
      * @param all every direction
      */
-    static ExplainerSubspace of(
-            Leading leading, IntFunction<@Nullable Leading> others, Supplier<Complete> all) {
+    static ExplainerSubspace of(Leading leading, IntFunction<@Nullable Leading> others, Supplier<Complete> all) {
         Source source = new Source(others, all);
         ExplainerSubspace subspace = new ExplainerSubspace(leading, source);
         source.known.put(subspace.rank(), subspace);
@@ -168,8 +168,7 @@ public final class ExplainerSubspace {
     public static ExplainerSubspace ofReconstructions(Matrix moment, int rank) {
         return new Source(any -> Leading.of(moment, any), () -> {
                     ActiveSubspace directions = ActiveSubspace.topEigenspace(moment, rank);
-                    return new Complete(
-                            roots(directions.eigenvalues()), directions.eigenvectors(), moment.rows());
+                    return new Complete(roots(directions.eigenvalues()), directions.eigenvectors(), moment.rows());
                 })
                 .ofRank(rank, moment.rows());
     }
@@ -190,8 +189,7 @@ public final class ExplainerSubspace {
     }
 
     private static ExplainerSubspace ofWeights(Weights weights, int rank) {
-        return new Source(any -> leadingOf(weights, any), () -> completeOf(weights))
-                .ofRank(rank, weights.columns());
+        return new Source(any -> leadingOf(weights, any), () -> completeOf(weights)).ofRank(rank, weights.columns());
     }
 
     /** Returns the leading directions of weights; null where they are not told apart from the next. */

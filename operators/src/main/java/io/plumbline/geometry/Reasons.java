@@ -37,11 +37,7 @@ final class Reasons {
         return ("singular values %d and %d of the decoder are equal to rounding (%s and %s): "
                                 + "its leading %d directions are ")
                         .formatted(
-                                rank,
-                                rank + 1,
-                                explainer.singularValue(rank),
-                                explainer.singularValue(rank + 1),
-                                rank)
+                                rank, rank + 1, explainer.singularValue(rank), explainer.singularValue(rank + 1), rank)
                 + "not determined";
     }
 }

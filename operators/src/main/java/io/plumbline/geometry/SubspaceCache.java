@@ -114,8 +114,7 @@ public final class SubspaceCache {
     }
 
     private ExplainerSubspace subspace(Leading leading) {
-        return ExplainerSubspace.of(
-                leading, rank -> ExplainerSubspace.leadingOf(decoder.weights(), rank), this::all);
+        return ExplainerSubspace.of(leading, rank -> ExplainerSubspace.leadingOf(decoder.weights(), rank), this::all);
     }
 
     private Complete all() {
@@ -172,7 +171,8 @@ public final class SubspaceCache {
         double sineBound = Double.parseDouble(opened.metadata().getOrDefault(SINE_BOUND, ""));
         if (values.length <= rank || !(sineBound > 0.0)) {
             throw new IllegalArgumentException("it has %d singular values and a bound of %s: expected more than %d, and"
-                    .formatted(values.length, sineBound, rank) + " a bound above 0");
+                            .formatted(values.length, sineBound, rank)
+                    + " a bound above 0");
         }
         return new Leading(values, basis, sineBound);
     }
@@ -180,8 +180,7 @@ public final class SubspaceCache {
     private void requireDecoder(Safetensors opened, String layout) {
         Map<String, String> metadata = opened.metadata();
         if (!layout.equals(metadata.get(LAYOUT))) {
-            throw new IllegalArgumentException(
-                    "its layout is %s, expected %s".formatted(metadata.get(LAYOUT), layout));
+            throw new IllegalArgumentException("its layout is %s, expected %s".formatted(metadata.get(LAYOUT), layout));
         }
         if (!sha256.equals(metadata.get(DECODER))) {
             throw new IllegalArgumentException(

@@ -42,7 +42,8 @@ public final class GeometryAdapter {
         if (settings.refits() && absolute.preservation() == 0.0) {
             RidgeSystem.requireRowsForNoRidge(codes);
         }
-        ActiveSubspace active = ActiveSubspace.leadingOnly(SecondMoment.of(targets).matrix(), settings.rank(), null);
+        ActiveSubspace active =
+                ActiveSubspace.leadingOnly(SecondMoment.of(targets).matrix(), settings.rank(), null);
         String reason = Identifiability.undecided(trainedSubspace, active, codes.rows());
         if (reason != null) {
             return new Adaptation.Undecided(reason);

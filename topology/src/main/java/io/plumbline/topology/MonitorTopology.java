@@ -164,8 +164,7 @@ public final class MonitorTopology {
                     new RefusedRecords(letters, prepared.largestDeadLetter(), listeners.ingest()));
             Input input = activations(topic);
             topology.addSource(begin(config.from()), input.label(), eventTime(), in, in, topic.topic());
-            topology.addProcessor(
-                    ingest, repeats.counting(offsets.guarding(input, reading, changelog)), input.label());
+            topology.addProcessor(ingest, repeats.counting(offsets.guarding(input, reading, changelog)), input.label());
             topology.addProcessor(accumulate, windows.accumulator(source, limits.ahead()), ingest);
             topology.connectProcessorAndStateStores(ingest, source.store());
             topology.addSink(letters, topics.deadLetters(), out, guarded, ingest);

@@ -47,9 +47,7 @@ class TenantsTopologyTest {
                         new Topics.Prepared(Map.of(OF_ACME, 1, OF_GLOBEX, 1), 1_000_000, 0),
                         site -> null,
                         new MonitorTopology.Listeners(
-                                new IngestListener() {},
-                                new WindowListener() {},
-                                new DriftListener() {})),
+                                new IngestListener() {}, new WindowListener() {}, new DriftListener() {})),
                 StreamsSettings.monitor(config),
                 folder.resolve("state"));
     }
@@ -81,8 +79,7 @@ class TenantsTopologyTest {
                     report.path("rows").asInt(),
                     report.toString());
         }
-        List<TestRecord<byte[], byte[]>> letters =
-                stream.read(config.topics().deadLetters());
+        List<TestRecord<byte[], byte[]>> letters = stream.read(config.topics().deadLetters());
         assertEquals(WatchedFolder.RECORDS + 1, letters.size());
         assertEquals("other_tenant", header(letters.get(0), "plumbline.reason"));
         assertEquals(OF_ACME, header(letters.get(0), "plumbline.topic"));
@@ -103,7 +100,9 @@ class TenantsTopologyTest {
         List<JsonNode> late = reports();
         assertEquals(List.of(TenantsFolder.GLOBEX), sitesOf(late));
         assertEquals(
-                WatchedFolder.ROWS * WatchedFolder.RECORDS, late.get(0).path("rows").asInt(), late.toString());
+                WatchedFolder.ROWS * WatchedFolder.RECORDS,
+                late.get(0).path("rows").asInt(),
+                late.toString());
     }
 
     private void window(String topic, String site, long startMs) {

@@ -101,8 +101,9 @@ class CommandsReferenceTest {
                     items.append(item(option, required));
                 } else if (choices.indexOf(name) < 0) {
                     boolean alone = shared.keySet().stream()
-                            .filter(other -> (other + "=").startsWith(option.longestName() + "="))
-                            .count() < 2;
+                                    .filter(other -> (other + "=").startsWith(option.longestName() + "="))
+                                    .count()
+                            < 2;
                     name = alone ? name : "`%s`".formatted(signature(option));
                     elsewhere.add(name + (required ? " (required)" : ""));
                 }

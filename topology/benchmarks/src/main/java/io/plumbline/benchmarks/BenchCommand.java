@@ -147,8 +147,8 @@ final class BenchCommand implements Callable<Integer> {
             requireWithin("--sites", sites, 1, 1_000);
         }
         if (wide && (rivals || swap || brains || sites != null)) {
-            throw new UsageException("--wide measures alone, and rows of BF16: leave out --rivals, --swap, --bf16 and"
-                    + " --sites");
+            throw new UsageException(
+                    "--wide measures alone, and rows of BF16: leave out --rivals, --swap, --bf16 and" + " --sites");
         }
         if (brains && (rivals || swap)) {
             throw new UsageException("--bf16 with %s: it measures the pipeline alone, without other programs"

@@ -76,8 +76,7 @@ final class MonitorProcess implements AutoCloseable {
         MonitorConfig config = MonitorConfig.load(folder.resolve(CONFIGURATION));
         try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.ALL)) {
             ChildProcess.up(Integer.toString(runtime.httpAddress().getPort()));
-            BufferedReader questions =
-                    new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+            BufferedReader questions = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             while (questions.readLine() != null) {
                 System.gc();
                 CapacityEstimate estimate = CapacityEstimate.of(

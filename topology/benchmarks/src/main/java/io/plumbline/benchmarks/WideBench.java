@@ -150,7 +150,8 @@ final class WideBench {
 
         /** Runs the other process. */
         public static void main(String[] arguments) throws IOException {
-            int[] n = Arrays.stream(arguments).skip(1).mapToInt(Integer::parseInt).toArray();
+            int[] n =
+                    Arrays.stream(arguments).skip(1).mapToInt(Integer::parseInt).toArray();
             Size size = new Size(n[0], n[1], n[2]);
             var unused = BenchSite.fitted(
                     Path.of(arguments[0]),
@@ -228,12 +229,17 @@ final class WideBench {
             long largest = MomentRecord.largestBytes(size.d(), size.d(), false, SwapBench.SAMPLED_ROWS);
             bench.createTopic(activations, 1, Map.of("max.message.bytes", Long.toString(largest)));
             Map<String, Object> producing = Map.of(
-                    "bootstrap.servers", bench.bootstrapServers(),
-                    "max.request.size", (int) Math.max(largest, 1 << 20),
-                    "buffer.memory", Math.max(2 * largest, 32 << 20),
+                    "bootstrap.servers",
+                    bench.bootstrapServers(),
+                    "max.request.size",
+                    (int) Math.max(largest, 1 << 20),
+                    "buffer.memory",
+                    Math.max(2 * largest, 32 << 20),
                     // Moments of hundreds of megabytes, on a busy machine.
-                    "request.timeout.ms", "300000",
-                    "delivery.timeout.ms", "900000");
+                    "request.timeout.ms",
+                    "300000",
+                    "delivery.timeout.ms",
+                    "900000");
             Properties clients = new Properties();
             clients.put("bootstrap.servers", bench.bootstrapServers());
             try (KafkaProducer<String, byte[]> producer =
@@ -272,8 +278,7 @@ final class WideBench {
             figures.add(what, Unit.SECONDS, seconds);
         }
 
-        private void killAndRestart(
-                KafkaProducer<String, byte[]> producer, TopicReader reports, MonitorProcess first)
+        private void killAndRestart(KafkaProducer<String, byte[]> producer, TopicReader reports, MonitorProcess first)
                 throws IOException, InterruptedException {
             next("killing it");
             first.kill();

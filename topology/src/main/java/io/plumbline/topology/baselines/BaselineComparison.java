@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Says what changes for a site when one baseline takes the place of another, in pairs of old and new. */
 public record BaselineComparison(
-        @JsonPropertyDescription("SHA-256 of the file of the old one") String replacesSha256,
+        @JsonPropertyDescription("SHA-256 of the file of the old one")
+        String replacesSha256,
 
         @JsonPropertyDescription("when the old one was made") @Nullable
         Long replacesCreatedMs,

@@ -13,9 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param proposed the one that was proposed last, until it is taken; null: none
  */
 public record BaselineHistory(
-        String site,
-        List<BaselineVersion> taken,
-        @Nullable BaselineVersion proposed) {
+        String site, List<BaselineVersion> taken, @Nullable BaselineVersion proposed) {
 
     private static final int VERSIONS = 50;
 

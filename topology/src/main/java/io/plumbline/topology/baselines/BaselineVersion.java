@@ -20,18 +20,22 @@ public record BaselineVersion(
         @JsonPropertyDescription("checksum of its content, `baseline_sha256` in reports") @Nullable
         String contentSha256,
 
-        @JsonPropertyDescription("when it was made") @Nullable Long createdMs,
+        @JsonPropertyDescription("when it was made") @Nullable
+        Long createdMs,
+
         @JsonPropertyDescription("what it was made of") String source,
 
         @JsonPropertyDescription("1 for a baseline that was made to replace none")
         long revision,
 
-        @JsonPropertyDescription("rows that it was measured of") long rows,
+        @JsonPropertyDescription("rows that it was measured of")
+        long rows,
 
         @JsonPropertyDescription("requests whose scores it keeps; null where they were too few") @Nullable
         Integer requests,
 
-        @JsonPropertyDescription("rank that the site is watched at") int rank,
+        @JsonPropertyDescription("rank that the site is watched at")
+        int rank,
 
         @JsonPropertyDescription("who of `signing.approvers` signed it; null: none of them") @Nullable
         Approver approver,
@@ -55,7 +59,8 @@ public record BaselineVersion(
 
     /** Says by which version of the configuration a baseline came into service. */
     public record Taken(
-            @JsonPropertyDescription("version of the configuration") long version,
+            @JsonPropertyDescription("version of the configuration")
+            long version,
 
             @JsonPropertyDescription(
                     "event time from which windows are judged by it; null: of the first baseline known here. A process"
@@ -63,7 +68,8 @@ public record BaselineVersion(
             @Nullable
             Long fromMs,
 
-            @JsonPropertyDescription("when that version was published") long agreedMs) {}
+            @JsonPropertyDescription("when that version was published")
+            long agreedMs) {}
 
     public BaselineVersion {
         if (schema < 1 || schema > SCHEMA || site.isBlank() || !sha256.matches("[0-9a-f]{64}")) {

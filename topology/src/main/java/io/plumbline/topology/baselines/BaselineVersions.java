@@ -86,8 +86,7 @@ public final class BaselineVersions implements ReloadListener, AutoCloseable {
             return; // of another configuration, or anybody's: no name that comes from outside is kept
         }
         BaselineHistory history = histories.compute(
-                version.site(),
-                (site, before) -> (before == null ? BaselineHistory.of(site) : before).with(version));
+                version.site(), (site, before) -> (before == null ? BaselineHistory.of(site) : before).with(version));
         listener.onBaselines(history);
     }
 

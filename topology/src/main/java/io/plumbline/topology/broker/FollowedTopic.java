@@ -62,8 +62,8 @@ public final class FollowedTopic implements TopicFollower.Steps, AutoCloseable {
     public static FollowedTopic follow(
             MonitorConfig config, String topic, String name, Consumer<ConsumerRecord<byte[], byte[]>> heard) {
         FollowedTopic followed = new FollowedTopic(config, topic, heard);
-        followed.follower = TopicFollower.start(
-                name, config.subscriberProperties(), config.applicationId() + "-" + name, followed);
+        followed.follower =
+                TopicFollower.start(name, config.subscriberProperties(), config.applicationId() + "-" + name, followed);
         return followed;
     }
 

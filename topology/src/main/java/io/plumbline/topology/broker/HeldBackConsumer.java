@@ -15,8 +15,7 @@ final class HeldBackConsumer extends KafkaConsumer<byte[], byte[]> {
 
     HeldBackConsumer(Map<String, Object> config, HeldBackTopics topics) {
         super(config, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-        reading = new HeldBackReading(
-                new HeldBackReading.Reading(super::pause, super::resume, super::seek), topics);
+        reading = new HeldBackReading(new HeldBackReading.Reading(super::pause, super::resume, super::seek), topics);
     }
 
     @Override

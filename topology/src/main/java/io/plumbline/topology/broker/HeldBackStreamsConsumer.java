@@ -36,8 +36,7 @@ public final class HeldBackStreamsConsumer extends ConsumerWrapper {
         super.wrapConsumer(consumer, config, rebalances);
         HeldBackTopics topics = (HeldBackTopics) Objects.requireNonNull(config.get(TOPICS), TOPICS);
         reading = new HeldBackReading(
-                new HeldBackReading.Reading(consumer::pause, consumer::resume, consumer::seek),
-                topics);
+                new HeldBackReading.Reading(consumer::pause, consumer::resume, consumer::seek), topics);
     }
 
     private HeldBackReading reading() {

@@ -30,9 +30,7 @@ final class TopicPlan {
 
     /** Stores with a change-log, by the topic that their sub-topology reads; the order is that of the plan. */
     static List<String> storesOf(ActivationTopic topic) {
-        return List.of(
-                topic.named(WindowStage.PANES_STORE),
-                new Input(topic.named(Input.ACTIVATIONS.label())).store());
+        return List.of(topic.named(WindowStage.PANES_STORE), new Input(topic.named(Input.ACTIVATIONS.label())).store());
     }
 
     static final List<String> STORES_OF_MOMENTS =
@@ -157,13 +155,7 @@ final class TopicPlan {
             add(names.modelWindows(), "how the sites of a model stand", most, oneDay, monitor, monitor);
         }
         add(names.adaptationRequests(), "drifted windows, to be refitted", most, oneDay, adapter, monitor);
-        add(
-                names.adaptationReports(),
-                "what was fitted, published or refused",
-                most,
-                thirtyDays,
-                nobody,
-                adapter);
+        add(names.adaptationReports(), "what was fitted, published or refused", most, thirtyDays, nobody, adapter);
         add(names.deadLetters(), "records that could not be used", most, letters, nobody, monitor);
         // Both applications follow what was published, outside Kafka Streams.
         add(

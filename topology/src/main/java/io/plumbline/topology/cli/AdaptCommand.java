@@ -430,8 +430,8 @@ public final class AdaptCommand implements Callable<Integer> {
             ExplainerSubspace subspaceBefore,
             ExplainerSubspace subspaceAfter) {
         // Throws where a row is not finite, before anything is made of it.
-        ActiveSubspace active = ActiveSubspace.leadingOnly(
-                SecondMoment.of(rows.targets()).matrix(), subspaceBefore.rank(), null);
+        ActiveSubspace active =
+                ActiveSubspace.leadingOnly(SecondMoment.of(rows.targets()).matrix(), subspaceBefore.rank(), null);
         putGap(answer, prefix + "faithfulness_gap_before", subspaceBefore, active);
         putGap(answer, prefix + "faithfulness_gap_after", subspaceAfter, active);
     }

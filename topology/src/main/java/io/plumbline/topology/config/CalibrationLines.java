@@ -61,8 +61,7 @@ final class CalibrationLines {
                             Amounts.count(sample.rowsPerWindow(), "row"),
                             sample.values(together.get(0)).length,
                             role,
-                            own instanceof Level.Unknown
-                                            && judge.level(together.get(0), sample) instanceof Level.Known
+                            own instanceof Level.Unknown && judge.level(together.get(0), sample) instanceof Level.Known
                                     ? "too few, so the next smaller size's thresholds hold"
                                     : levels(judge, sample, together)));
             judge.byRequests(sample)
@@ -133,8 +132,7 @@ final class CalibrationLines {
                                 Amounts.count(sample.rowsPerWindow(), "row"),
                                 others.isEmpty()
                                         ? "such a window is undecided"
-                                        : String.join(", ", others)
-                                                + (others.size() == 1 ? " decides" : " decide")));
+                                        : String.join(", ", others) + (others.size() == 1 ? " decides" : " decide")));
     }
 
     private static void addNeeded(List<String> lines, String key, List<String> statistics, Threshold threshold) {

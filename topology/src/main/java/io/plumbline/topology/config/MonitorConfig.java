@@ -124,10 +124,9 @@ public record MonitorConfig(
             return List.of(new ActivationTopic(topics.activations(), null, sites.keySet()));
         }
         Map<String, Set<String>> byTenant = new TreeMap<>();
-        sites.values()
-                .forEach(site -> byTenant.computeIfAbsent(
-                                tenants.getOrDefault(site.id().group(), ""), tenant -> new LinkedHashSet<>())
-                        .add(site.site()));
+        sites.values().forEach(site -> byTenant.computeIfAbsent(
+                        tenants.getOrDefault(site.id().group(), ""), tenant -> new LinkedHashSet<>())
+                .add(site.site()));
         return byTenant.entrySet().stream()
                 .map(of -> new ActivationTopic(topics.activationsOf(of.getKey()), of.getKey(), of.getValue()))
                 .toList();

@@ -60,13 +60,10 @@ final class ReportFeed implements TopicFollower.Steps, AutoCloseable {
     @Override
     public boolean isAskedAgain(RuntimeException why) {
         if (why instanceof AuthorizationException) {
-            String sentence =
-                    ("this process may not read %s and %s: it shows the windows it judged since it started; "
-                                    + "grant it READ on both topics for the windows before and of other "
-                                    + "instances")
-                            .formatted(
-                                    config.topics().windowReports(),
-                                    config.topics().adaptationReports());
+            String sentence = ("this process may not read %s and %s: it shows the windows it judged since it started; "
+                            + "grant it READ on both topics for the windows before and of other "
+                            + "instances")
+                    .formatted(config.topics().windowReports(), config.topics().adaptationReports());
             LOG.warn(
                     "the console may not read its topics and shows the windows that this process judged since "
                             + "it started: reason={}\n"

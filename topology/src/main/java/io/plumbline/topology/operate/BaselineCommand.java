@@ -205,7 +205,10 @@ final class BaselineCommand implements Callable<Integer> {
         source.check();
         downstream.check(source.dumps());
         requireNumbers();
-        if (propose && (replaces == null || source.config() == null || !source.ofModel().isEmpty())) {
+        if (propose
+                && (replaces == null
+                        || source.config() == null
+                        || !source.ofModel().isEmpty())) {
             throw new UsageException("--propose goes with --from-topic, --site and --replaces");
         }
         if (!source.ofModel().isEmpty()) {

@@ -120,8 +120,8 @@ final class OffsetsCommand implements Callable<Integer> {
     private static String onlyActivations(MonitorConfig monitor) {
         List<ActivationTopic> topics = monitor.activationTopics();
         if (topics.size() > 1) {
-            throw new UsageException("--pass: there are %d topics of activations; name one with --topic"
-                    .formatted(topics.size()));
+            throw new UsageException(
+                    "--pass: there are %d topics of activations; name one with --topic".formatted(topics.size()));
         }
         return topics.get(0).topic();
     }

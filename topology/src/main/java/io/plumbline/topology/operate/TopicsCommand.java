@@ -237,18 +237,16 @@ final class TopicsCommand implements Callable<Integer> {
                 .filter(topic -> tenant == null || tenant.equals(topic.tenant()))
                 .toList();
         if (topics.isEmpty()) {
-            throw new UsageException(
-                    "--tenant %s: expected one that a site names under `tenant`".formatted(tenant));
+            throw new UsageException("--tenant %s: expected one that a site names under `tenant`".formatted(tenant));
         }
         if (role == AccessRole.PRODUCER && principal != null && topics.size() > 1) {
-            throw new UsageException("--principal %s: may write the rows of one tenant; name it with --tenant"
-                    .formatted(principal));
+            throw new UsageException(
+                    "--principal %s: may write the rows of one tenant; name it with --tenant".formatted(principal));
         }
         return topics;
     }
 
-    private void printRights(
-            MonitorConfig monitor, PrintWriter out, String name, AccessRole one, List<Grant> grants) {
+    private void printRights(MonitorConfig monitor, PrintWriter out, String name, AccessRole one, List<Grant> grants) {
         out.println("# %s: %s".formatted(name, one.what()));
         for (Grant grant : grants) {
             out.println(grant.command(

@@ -319,7 +319,11 @@ public final class ConfigReload implements AutoCloseable {
             listener.onOther(false);
             listener.onConfiguration(
                     running.read().config(), version.sha256(), fromTheStart ? version.fromTheStart() : version);
-            listener.onSites(running.sites(), running.prints().baselines(), running.read().config(), version);
+            listener.onSites(
+                    running.sites(),
+                    running.prints().baselines(),
+                    running.read().config(),
+                    version);
         } else {
             listener.onOther(true);
             LOG.warn(

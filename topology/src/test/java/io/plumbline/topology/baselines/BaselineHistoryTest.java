@@ -21,8 +21,7 @@ class BaselineHistoryTest {
 
     @Test
     void theFirstBaselineIsInServiceFromNoEdgeThatIsKnown() {
-        BaselineVersion noted =
-                Objects.requireNonNull(BaselineHistory.of(SITE).noted(Described.started(SITE, "a", 1)));
+        BaselineVersion noted = Objects.requireNonNull(BaselineHistory.of(SITE).noted(Described.started(SITE, "a", 1)));
         assertNull(Objects.requireNonNull(noted.taken()).fromMs());
         assertNull(noted.replacesSha256());
     }
@@ -67,8 +66,7 @@ class BaselineHistoryTest {
         assertEquals(B, Json.read(Json.bytes(B), BaselineVersion.class));
         assertEquals("blocks.7 2 " + Described.hash("b"), B.key());
         assertEquals("blocks.7 proposed", Described.proposed(SITE, "c", "b").key());
-        byte[] newer =
-                Json.text(B).replace("\"schema\":1", "\"schema\":2").getBytes(StandardCharsets.UTF_8);
+        byte[] newer = Json.text(B).replace("\"schema\":1", "\"schema\":2").getBytes(StandardCharsets.UTF_8);
         assertThrows(IllegalArgumentException.class, () -> Json.read(newer, BaselineVersion.class));
     }
 

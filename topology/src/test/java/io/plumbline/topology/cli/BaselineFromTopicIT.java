@@ -233,7 +233,8 @@ class BaselineFromTopicIT {
         Shell listed = Shell.run("baselines", "--config", config, "--verbose");
         assertEquals(0, listed.exitCode(), listed.err());
         assertTrue(
-                listed.out().contains(Sha256.of(third).substring(0, 12)) && listed.out().contains("proposed"),
+                listed.out().contains(Sha256.of(third).substring(0, 12))
+                        && listed.out().contains("proposed"),
                 listed.out());
         String threshold = proposed.out()
                 .lines()

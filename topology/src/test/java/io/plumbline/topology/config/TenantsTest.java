@@ -27,15 +27,18 @@ class TenantsTest {
                 topics.stream().map(ActivationTopic::topic).toList());
         assertEquals(List.of("a1", "a2"), List.copyOf(topics.get(0).sites()));
         assertEquals("acme-panes", topics.get(0).named("panes"));
-        assertEquals("rows.globex.in", config.activationTopicOf(config.sites().get("g1").id()));
+        assertEquals(
+                "rows.globex.in",
+                config.activationTopicOf(config.sites().get("g1").id()));
         assertTrue(config.isActivationTopic("rows.acme.in"));
         assertTrue(!config.isActivationTopic("rows.{tenant}.in"));
     }
 
     @Test
     void withoutAPlaceholderAllSitesShareOneTopicWhoseNamesStayAsTheyWere() {
-        MonitorConfig config = parse(
-                TWO.replace("rows.{tenant}.in", "rows").replace(", tenant: acme", "").replace(", tenant: globex", ""));
+        MonitorConfig config = parse(TWO.replace("rows.{tenant}.in", "rows")
+                .replace(", tenant: acme", "")
+                .replace(", tenant: globex", ""));
         assertEquals(1, config.activationTopics().size());
         assertEquals("panes", config.activationTopics().get(0).named("panes"));
         assertEquals("rows", config.activationTopics().get(0).topic());

@@ -164,8 +164,7 @@ final class ExportedMetrics {
             decoders.configured(site, SwapRules.Mode.PROPOSE);
             decoders.onSwapState(site, SwapState.INITIAL);
             decoders.trained(site, "00ff00ff00ff00ff");
-            metrics.baselines()
-                    .onBaselines(BaselineHistory.of(site).with(Described.replacing(site, "b", 2, "a")));
+            metrics.baselines().onBaselines(BaselineHistory.of(site).with(Described.replacing(site, "b", 2, "a")));
         }
         pipeline.onModelReport(new ModelReport(
                 "model",

@@ -94,7 +94,8 @@ class BaselineVersionsIT {
             assertEquals(Objects.requireNonNull(file.provenance()).content(), next.contentSha256());
             assertEquals(file.rowCount(), next.rows());
             ConfigVersion version = agreed.stream()
-                    .filter(one -> one.fromMs() == Objects.requireNonNull(taken(next).fromMs()))
+                    .filter(one ->
+                            one.fromMs() == Objects.requireNonNull(taken(next).fromMs()))
                     .findFirst()
                     .orElseThrow();
             assertEquals(version.publishedMs(), taken(next).agreedMs());
@@ -177,7 +178,8 @@ class BaselineVersionsIT {
             made.with(Provenance.replacing(
                             Baseline.read(old), Sha256.of(old), Instant.parse("2026-11-02T00:00:00Z"), "more rows"))
                     .write(next);
-            assertEquals(0, Shell.run("approve-baseline", "--key", ada.key(), next).exitCode());
+            assertEquals(
+                    0, Shell.run("approve-baseline", "--key", ada.key(), next).exitCode());
         }
         FirstRead first = FirstRead.of(own.resolve(WatchedFolder.FILE), log -> {});
         PlumblineRuntime runtime = PlumblineRuntime.start(first.config(), Role.MONITOR);

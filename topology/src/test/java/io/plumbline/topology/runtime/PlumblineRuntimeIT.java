@@ -128,8 +128,7 @@ class PlumblineRuntimeIT {
                   blocks.7: {explainer: sae, baseline: baseline.safetensors, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers());
         MonitorConfig config = MonitorConfig.parse(yaml, "test", folder);
-        assertEquals(
-                Topics.Prepared.of(config.topics().activations(), 3, 500_000), Topics.prepare(config));
+        assertEquals(Topics.Prepared.of(config.topics().activations(), 3, 500_000), Topics.prepare(config));
     }
 
     /** The settings given to the broker of this class are its own. */

@@ -127,8 +127,8 @@ final class MeasuredMonitor {
                 Map.of(),
                 silent,
                 Map.of());
-        WindowStage.Source source = new WindowStage.Source(
-                WindowStage.PANES_STORE, widths.keySet(), partitions, SourceWatch.ALWAYS_READ);
+        WindowStage.Source source =
+                new WindowStage.Source(WindowStage.PANES_STORE, widths.keySet(), partitions, SourceWatch.ALWAYS_READ);
         ByteArrayDeserializer in = new ByteArrayDeserializer();
         ByteArraySerializer out = new ByteArraySerializer();
         Topology topology = new Topology();

@@ -69,20 +69,22 @@ class TenantsIT {
         assertEquals(0, made.exitCode(), made.err());
         assertTrue(made.out().contains("made " + OF_GLOBEX), made.out());
         assertTrue(made.out().contains("made small-monitor-globex-panes-changelog"), made.out());
-        Shell refused = Shell.run(
-                "topics", "--config", config, "--acl", "--role", "producer", "--principal", "User:acme");
+        Shell refused =
+                Shell.run("topics", "--config", config, "--acl", "--role", "producer", "--principal", "User:acme");
         assertEquals(2, refused.exitCode(), refused.out());
         assertTrue(refused.err().contains("--tenant"), refused.err());
         try (Admin admin = Admin.create(Map.<String, Object>copyOf(broker.client(SecureBroker.ADMIN)))) {
-            admin.createAcls(PrintedRights.of(config, "monitor", "User:" + MONITOR)).all().get();
+            admin.createAcls(PrintedRights.of(config, "monitor", "User:" + MONITOR))
+                    .all()
+                    .get();
             for (String tenant : List.of("acme", "globex")) {
                 admin.createAcls(PrintedRights.of(config, "producer", "User:" + tenant, "--tenant", tenant))
                         .all()
                         .get();
             }
         }
-        ExecutionException stranger = assertThrows(
-                ExecutionException.class, () -> send("acme", OF_GLOBEX, TenantsFolder.GLOBEX, T0));
+        ExecutionException stranger =
+                assertThrows(ExecutionException.class, () -> send("acme", OF_GLOBEX, TenantsFolder.GLOBEX, T0));
         assertInstanceOf(TopicAuthorizationException.class, stranger.getCause());
 
         BrokerClient client = new BrokerClient(broker.client(SecureBroker.ADMIN));
@@ -92,12 +94,15 @@ class TenantsIT {
             send("acme", OF_ACME, TenantsFolder.GLOBEX, T0);
             awaitReports(client, 1);
             send("globex", OF_GLOBEX, TenantsFolder.GLOBEX, T0 - DAY_MS);
-            List<ConsumerRecord<byte[], byte[]>> letters = client.await(
-                    TopicNames.DEFAULT.deadLetters(), found -> found.size() >= WatchedFolder.RECORDS);
+            List<ConsumerRecord<byte[], byte[]>> letters =
+                    client.await(TopicNames.DEFAULT.deadLetters(), found -> found.size() >= WatchedFolder.RECORDS);
             assertEquals(
                     "other_tenant",
                     new String(
-                            letters.get(0).headers().lastHeader("plumbline.reason").value(),
+                            letters.get(0)
+                                    .headers()
+                                    .lastHeader("plumbline.reason")
+                                    .value(),
                             StandardCharsets.UTF_8));
             assertNull(monitor.awaitFailure(0, TimeUnit.SECONDS));
         }

@@ -329,14 +329,7 @@ class WindowStageTest {
             public void onWindowClosed(String site, long rows) {}
         };
         WindowStage stage = new WindowStage(
-                settings,
-                kind,
-                Map.of(SITE, WIDTH),
-                16,
-                RequestTotalling.NONE,
-                Map.of(),
-                windowListener,
-                Map.of());
+                settings, kind, Map.of(SITE, WIDTH), 16, RequestTotalling.NONE, Map.of(), windowListener, Map.of());
         Topology topology = new Topology();
         WindowStage.Source source =
                 new WindowStage.Source(WindowStage.PANES_STORE, Set.of(SITE), 1, SourceWatch.ALWAYS_READ);

@@ -46,7 +46,10 @@ final class Evaluation {
         methods.forEach((name, made) -> decoders.put(name, made.decoder()));
         Map<String, List<Found>> found = new SiteStudy(explainer, head, ablating).run(requests, decoders, progress);
         ActiveSubspace active = ActiveSubspace.leadingOnly(
-                SecondMoment.of(new WindowRows(explainer, requests).all().targets()).matrix(), rank, null);
+                SecondMoment.of(new WindowRows(explainer, requests).all().targets())
+                        .matrix(),
+                rank,
+                null);
         Map<String, Double> gaps = new LinkedHashMap<>();
         decoders.forEach((name, decoder) -> {
             ExplainerSubspace subspace = ExplainerSubspace.of(decoder, rank);
