@@ -69,7 +69,7 @@ PIPELINE = Dashboard(
         Panel(
             4,
             "Offsets lost in an hour",
-            "Records of the activations topic that were deleted before they were read; every process counts"
+            "Records of topics of activations that were deleted before they were read; every process counts"
             " all of them.",
             (16, 0, 4, 4),
             [

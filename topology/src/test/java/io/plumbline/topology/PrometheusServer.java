@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.plumbline.fixtures.EmbeddedBroker;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
+import org.opentest4j.TestAbortedException;
 
 /** A real Prometheus on loopback that scrapes every second and evaluates the deployed rules. */
 public final class PrometheusServer implements AutoCloseable {
@@ -26,9 +28,11 @@ public final class PrometheusServer implements AutoCloseable {
     private static final Pattern VERSION = Pattern.compile("version (\\d+)\\.(\\d+)");
 
     private final LoopbackProgram program;
+    private final int port;
 
-    private PrometheusServer(LoopbackProgram program) {
+    private PrometheusServer(LoopbackProgram program, int port) {
         this.program = program;
+        this.port = port;
     }
 
     /**
@@ -69,6 +73,16 @@ public final class PrometheusServer implements AutoCloseable {
      */
     public static boolean keepsBothBuckets() throws IOException {
         return version() >= 245;
+    }
+
+    /** Starts one that scrapes nothing and takes pushes by OTLP; leaves the test out where it is built without. */
+    public static PrometheusServer startReceiver(Path folder) throws Exception {
+        String option = "--web.enable-otlp-receiver";
+        if (!said("--help").contains("web.enable-otlp-receiver")) {
+            throw new TestAbortedException(
+                    "%s has no %s, as Debian builds it: put another on the PATH".formatted(program(), option));
+        }
+        return start(folder, null, List.of(option, "--enable-feature=exemplar-storage"), "");
     }
 
     /** Returns 100 times the major version, and the minor one. */
@@ -125,7 +139,12 @@ public final class PrometheusServer implements AutoCloseable {
                 "--web.listen-address=127.0.0.1:" + port,
                 "--log.level=warn"));
         command.addAll(options);
-        return new PrometheusServer(LoopbackProgram.start(own, port, command.toArray(String[]::new)));
+        return new PrometheusServer(LoopbackProgram.start(own, port, command.toArray(String[]::new)), port);
+    }
+
+    /** Returns where it takes metrics by OTLP. */
+    public URI receiver() {
+        return URI.create("http://127.0.0.1:%d/api/v1/otlp/v1/metrics".formatted(port));
     }
 
     /** One series of an answer: its labels, and its newest value. */

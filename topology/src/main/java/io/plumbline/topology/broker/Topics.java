@@ -75,12 +75,11 @@ public final class Topics {
             return sourcePartitions.getOrDefault(topic, 0);
         }
 
-        /** Returns the partitions of the topic of activations that has the most. */
-        public int mostPartitions() {
+        /** Returns the partitions of all topics of activations together. */
+        public int allPartitions() {
             return sourcePartitions.values().stream()
                     .mapToInt(Integer::intValue)
-                    .max()
-                    .orElse(0);
+                    .sum();
         }
     }
 

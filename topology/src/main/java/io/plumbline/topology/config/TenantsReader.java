@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
 final class TenantsReader {
 
     /** The rule of names of tenants, which become part of topics, state stores, labels and names of Kubernetes. */
-    private static final Pattern NAME = Pattern.compile("[a-z0-9][a-z0-9-]{0,62}");
+    private static final Pattern NAME = Pattern.compile("[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?");
 
     private final TopicNames topics;
     private final Map<String, String> bySite = new LinkedHashMap<>();
@@ -36,7 +36,7 @@ final class TenantsReader {
                     "expected topics.activations such as activations-%s, which gives each tenant a topic of its own"
                             .formatted(ActivationTopic.TENANT));
         } else if (!NAME.matcher(tenant).matches()) {
-            node.problem("tenant", tenant, "expected 1 to 63 small letters, digits and '-'");
+            node.problem("tenant", tenant, "expected 1 to 63 small letters, digits and '-' between them");
         } else {
             requireOwnTopic(tenant, node);
             bySite.put(site, tenant);

@@ -235,21 +235,19 @@ final class CheckCommand implements Callable<Integer> {
             return partitions;
         }
         try {
-            return offline ? 1 : mostPartitions(monitor);
+            return offline ? monitor.activationTopics().size() : allPartitions(monitor);
         } catch (StartException noClient) {
             return 1; // reported with the broker
         }
     }
 
-    /** Returns the partitions of the topic of activations that has the most; 1 where there is none. */
-    private static int mostPartitions(MonitorConfig monitor) {
-        int most = 1;
+    /** Returns the partitions of all topics of activations; one that is not there counts as one. */
+    private static int allPartitions(MonitorConfig monitor) {
+        int all = 0;
         for (ActivationTopic topic : monitor.activationTopics()) {
-            most = Math.max(
-                    most,
-                    Brokers.partitions(monitor.adminProperties(), topic.topic()).orElse(1));
+            all += Brokers.partitions(monitor.adminProperties(), topic.topic()).orElse(1);
         }
-        return most;
+        return all;
     }
 
     private static void print(PrintWriter out, ConfigCheck.Site site) {

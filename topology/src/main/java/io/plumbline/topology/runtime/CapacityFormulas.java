@@ -257,7 +257,7 @@ final class CapacityFormulas {
         double pane = partitionsOfASite * (moments + samples);
         return List.of(
                 new Written(
-                        prefix + "panes-changelog",
+                        prefix + (config.tenants().isEmpty() ? "" : "TENANT-") + "panes-changelog",
                         Math.round(first),
                         Math.round(first * commitsPerPane * panesPerDay)),
                 new Written(config.topics().moments(), 0, Math.round(pane * panesPerDay)),

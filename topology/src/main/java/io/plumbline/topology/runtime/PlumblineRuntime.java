@@ -279,7 +279,7 @@ public final class PlumblineRuntime implements AutoCloseable {
         Map<String, BehaviourProbe> probes = own(BehaviourProbes.open(sites)).bySite();
         int waitingPanes = role.monitors()
                 ? CapacityEstimate.waitingPanes(
-                        config, prepared.mostPartitions(), Runtime.getRuntime().maxMemory())
+                        config, prepared.allPartitions(), Runtime.getRuntime().maxMemory())
                 : 0;
         InForce<Watched> inForce =
                 InForce.of(new Watched(role.monitors() ? config.withWaitingPanes(waitingPanes) : config, sites));

@@ -3,7 +3,9 @@ package io.plumbline.topology.runtime;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.wire.Printable;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
 import java.util.function.Consumer;
@@ -12,6 +14,7 @@ import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.DescribeTopicsOptions;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
@@ -91,15 +94,27 @@ final class SourceTopic {
     }
 
     /**
-     * Requires the same topic; called between the offsets and the commit of each transaction, when all its records have
-     * been read.
+     * Requires the same topics, all asked at once; called between the offsets and the commit of each transaction, when
+     * all its records have been read.
      *
-     * @throws KafkaException when the topic is another one: it ends the transaction and the thread
+     * @throws KafkaException when one is another topic: it ends the transaction and the thread
      */
-    void requireSame() {
-        if (madeAgain == null) {
-            ask(COMMIT_WAITS_MS);
+    static void requireSame(Collection<SourceTopic> topics) {
+        List<SourceTopic> asked =
+                topics.stream().filter(topic -> topic.madeAgain == null).toList();
+        if (!asked.isEmpty()) {
+            Map<String, KafkaFuture<TopicDescription>> answers = asked.get(0)
+                    .admin
+                    .describeTopics(
+                            asked.stream().map(SourceTopic::name).toList(),
+                            new DescribeTopicsOptions().timeoutMs(COMMIT_WAITS_MS))
+                    .topicNameValues();
+            asked.forEach(topic -> topic.take(answers.get(topic.name)));
         }
+        topics.forEach(SourceTopic::requireSame);
+    }
+
+    private void requireSame() {
         String other = madeAgain;
         if (other != null) {
             throw new RemadeException(other);
@@ -154,14 +169,16 @@ final class SourceTopic {
         }
     }
 
-    /** Returns the description of the topic, or null where there is no answer or no such topic. */
     private @Nullable TopicDescription ask(int withinMs) {
+        return take(admin.describeTopics(List.of(name), new DescribeTopicsOptions().timeoutMs(withinMs))
+                .topicNameValues()
+                .get(name));
+    }
+
+    /** Returns the description of the topic, or null where there is no answer or no such topic. */
+    private @Nullable TopicDescription take(@Nullable KafkaFuture<TopicDescription> asked) {
         try {
-            TopicDescription found = admin.describeTopics(
-                            List.of(name), new DescribeTopicsOptions().timeoutMs(withinMs))
-                    .allTopicNames()
-                    .get()
-                    .get(name);
+            TopicDescription found = asked == null ? null : asked.get();
             gone = false;
             if (found != null) {
                 compare(found.topicId());

@@ -57,7 +57,7 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
     private final Map<Integer, Sight> sights = new ConcurrentHashMap<>();
     private final Map<Integer, Long> countedTo = new HashMap<>();
     private final CountDownLatch closing = new CountDownLatch(1);
-    private final Thread thread = new Thread(this::run, "source-watch");
+    private final Thread thread = new Thread(this::run);
     private final long startedMs = System.currentTimeMillis();
     private boolean away;
 
@@ -106,10 +106,11 @@ final class SourceWatcher implements SourceWatch, AutoCloseable {
         Map<String, Object> properties = new HashMap<>(kafka);
         properties.put(AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG, Long.toString(answerWithinMs));
         properties.put(AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG, Long.toString(2 * answerWithinMs));
-        properties.put(AdminClientConfig.CLIENT_ID_CONFIG, group + "-source-watch");
+        properties.put(AdminClientConfig.CLIENT_ID_CONFIG, group + "-source-watch-" + topic);
         SourceWatcher watcher =
                 new SourceWatcher(Admin.create(properties), group, topic, partitions, every, lost, remade, times);
         watcher.look();
+        watcher.thread.setName("source-watch-" + topic);
         watcher.thread.setDaemon(true);
         watcher.thread.start();
         return watcher;

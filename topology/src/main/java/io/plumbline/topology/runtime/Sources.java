@@ -104,7 +104,8 @@ final class Sources implements AutoCloseable {
 
     /** Requires that each topic is the one that reading began with, as {@link SourceTopic#requireSame} does. */
     void requireSame() {
-        watchers.values().forEach(watcher -> watcher.topic().requireSame());
+        SourceTopic.requireSame(
+                watchers.values().stream().map(SourceWatcher::topic).toList());
     }
 
     /** Returns the latest event time that was read of any of them and can be true. */

@@ -265,7 +265,7 @@ export class SitePage {
     return h("section", { class: "part empty" }, h("h2", null, "No window closed yet"),
       h("p", null, `A window is ${span(window.size_ms)} of event time. Rows stamped now lie in the one that ends at ${moment(end)}; it closes when rows later than ${time(end + window.grace_ms)} come${window.idle_close_ms === null ? "" : `, or when the site has been silent for ${span(window.idle_close_ms)}`}.`),
       h("p", null, "Nothing after that? Records need the header ", h("code", null, "site"), " (or the key) ", h("code", null, this.site),
-        ", on the topic of topics.activations. What was refused stands beside the list of sites, what came too late below."));
+        ", on its topic of activations. What was refused stands beside the list of sites, what came too late below."));
   }
 
   close() {

@@ -112,8 +112,8 @@ class TopicsIT {
                 """.formatted(broker.bootstrapServers()));
         client.createTopic("ga", 1, Map.of());
         MonitorConfig config = MonitorConfig.load(file);
-        assertEquals(1, Topics.prepare(config).mostPartitions());
-        assertEquals(1, Topics.prepare(config).mostPartitions());
+        assertEquals(1, Topics.prepare(config).allPartitions());
+        assertEquals(1, Topics.prepare(config).allPartitions());
         client.growTopic("ga", 3);
         StartException refused = assertThrows(StartException.class, () -> Topics.prepare(config));
         assertTrue(

@@ -51,6 +51,7 @@ class TenantsTest {
                 TWO.replace("rows.{tenant}.in", "rows"),
                 "sites.a1.tenant = acme: expected topics.activations such as activations-{tenant}");
         // Names that differ by such a sign alone would share a state store.
+        refused(TWO.replace("globex", "g-"), "sites.g1.tenant = g-: expected 1 to 63 small letters");
         refused(TWO.replace("globex", "g_l"), "sites.g1.tenant = g_l: expected 1 to 63 small letters");
         refused(
                 TWO.replace("rows.{tenant}.in", "{tenant}").replace("globex", "decoders"),

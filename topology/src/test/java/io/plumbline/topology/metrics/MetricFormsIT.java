@@ -7,6 +7,7 @@ import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.PrometheusServer;
 import io.plumbline.topology.config.HttpSettings;
 import io.plumbline.topology.config.OtlpSettings;
+import io.plumbline.topology.config.ProgramVersion;
 import io.plumbline.topology.http.MonitorServer;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.http.WebPages;
@@ -91,6 +92,32 @@ class MetricFormsIT {
         assertScraped(text, exemplars);
     }
 
+    /** Prometheus' own receiver adds nothing to a name, and calls the resource job and instance. */
+    @Test
+    void prometheusTakesAPushUnderTheNamesAndLabelsOfAScrape() throws Exception {
+        Map<SeriesName, Double> text = text("");
+        try (PrometheusServer prometheus = PrometheusServer.startReceiver(folder.resolve("receiver"));
+                OtlpPush push = push(prometheus.receiver())) {
+            BrokerClient.awaitThat(() -> !received(prometheus).isEmpty(), () -> "nothing was taken: " + push);
+            assertSame(text, received(prometheus));
+            assertEquals(
+                    Set.of("forms"),
+                    Set.copyOf(prometheus.labelValues("instance", "{__name__=~\"plumbline_.+\"}")),
+                    "service.instance.id");
+            Map<String, String> about =
+                    prometheus.query("target_info").get(0).labels();
+            assertEquals(
+                    Map.of(
+                            "__name__", "target_info",
+                            "instance", "forms",
+                            "job", "plumbline",
+                            "service_version", ProgramVersion.number()),
+                    about);
+            assertEquals(
+                    SeriesName.exemplars(get(OPEN_METRICS).body()), exemplars(prometheus), "trace and span of a record");
+        }
+    }
+
     /** Prometheus keeps the native buckets of a family that has them, and the classic ones if it can be asked to. */
     private static void assertScraped(Map<SeriesName, Double> text, Map<SeriesName, String> exemplars)
             throws Exception {
@@ -172,12 +199,29 @@ class MetricFormsIT {
 
     private static MetricsData pushed() throws Exception {
         try (OtlpReceiver receiver = OtlpReceiver.start();
-                OtlpPush push = OtlpPush.start(
-                        new OtlpSettings(receiver.endpoint(), null, Duration.ofMillis(100), Map.of()),
-                        OtlpPush.resource("a", "b"),
-                        metrics)) {
+                OtlpPush push = push(receiver.endpoint())) {
             BrokerClient.awaitThat(() -> !receiver.pushes().isEmpty(), () -> "no push: " + push);
             return receiver.pushes().get(0).data();
+        }
+    }
+
+    private static OtlpPush push(URI endpoint) {
+        return OtlpPush.start(
+                new OtlpSettings(endpoint, null, Duration.ofMillis(100), Map.of()),
+                OtlpPush.resource("plumbline", "forms"),
+                metrics);
+    }
+
+    private static Map<SeriesName, Double> received(PrometheusServer prometheus) {
+        Map<SeriesName, Double> series = new TreeMap<>();
+        try {
+            for (PrometheusServer.Series one :
+                    prometheus.query("{job=\"plumbline\",__name__=~\"(plumbline|kafka|jvm|process|system)_.+\"}")) {
+                series.put(name(one.labels()), one.value());
+            }
+            return series;
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

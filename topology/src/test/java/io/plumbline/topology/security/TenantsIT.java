@@ -125,6 +125,26 @@ class TenantsIT {
                             .toList());
             assertNull(monitor.awaitFailure(0, TimeUnit.SECONDS));
         }
+        // A tenant more, whose tasks come before those of the others: what they hold open goes on.
+        Path more = config(SecureBroker.ADMIN);
+        Files.writeString(
+                more,
+                Files.readString(more)
+                        + "    aaa.l1: {tenant: aaa, explainer: explainer, baseline: baseline.safetensors, rank: 4, "
+                        + "threshold: {share: 0.6}}\n");
+        Shell added = Shell.run("topics", "--config", more, "--create", "--partitions", PARTITIONS);
+        assertEquals(0, added.exitCode(), added.err());
+        try (PlumblineRuntime monitor = PlumblineRuntime.start(MonitorConfig.load(more), Role.MONITOR)) {
+            send("globex", OF_GLOBEX, TenantsFolder.GLOBEX, T0 - DAY_MS + 20_000);
+            send("acme", OF_ACME, TenantsFolder.ACME, T0 + 30_000);
+            for (JsonNode report : awaitReports(client, 5)) {
+                assertEquals(
+                        WatchedFolder.ROWS * WatchedFolder.RECORDS,
+                        report.path("rows").asInt(),
+                        report.toString());
+            }
+            assertNull(monitor.awaitFailure(0, TimeUnit.SECONDS));
+        }
     }
 
     private static List<JsonNode> awaitReports(BrokerClient client, int count) throws Exception {
