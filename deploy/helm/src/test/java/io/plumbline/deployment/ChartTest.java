@@ -37,7 +37,7 @@ class ChartTest {
     private static final Path PROMETHEUS = Path.of("..", "prometheus");
     private static final Path GRAFANA = Path.of("..", "..", "grafana");
 
-    private static final String LEAST = """
+    static final String LEAST = """
             config:
               kafka: {bootstrap.servers: "kafka:9092"}
               limits: {requests_per_window: 1000000}
@@ -45,7 +45,7 @@ class ChartTest {
                 encoder.layer.2: {explainer: /explainers/sae, baseline: /explainers/b.safetensors, rank: 32}
             """;
 
-    private static final String EVERYTHING = LEAST + """
+    static final String EVERYTHING = LEAST + """
             image: {repository: registry.example/plumbline, digest: "sha256:%s", pullSecrets: [{name: registry}]}
             explainers: {volume: {persistentVolumeClaim: {claimName: explainers}}}
             secrets: {env: [{name: KAFKA_PASSWORD, secret: kafka, key: password}], files: kafka-tls}
@@ -81,6 +81,12 @@ class ChartTest {
             kafkaUser: {enabled: true, cluster: events, roles: [monitor, adapter, subscriber, operator, producer, admin]}
             """.formatted("a".repeat(64));
 
+    static final List<String> VARIANTS = List.of(
+            LEAST,
+            EVERYTHING,
+            EVERYTHING.replace("monitor:\n", "monitor:\n  kind: Deployment\n"),
+            LEAST + "probes: {tcp: true}\nadapter: {enabled: false}\nmonitor: {persistence: {enabled: false}}\n");
+
     @TempDir
     private Path folder;
 
@@ -91,12 +97,7 @@ class ChartTest {
 
     @Test
     void everyManifestHasOnlyFieldsThatItsTypeHas() throws IOException {
-        List<String> variants = List.of(
-                LEAST,
-                EVERYTHING,
-                EVERYTHING.replace("monitor:\n", "monitor:\n  kind: Deployment\n"),
-                LEAST + "probes: {tcp: true}\nadapter: {enabled: false}\nmonitor: {persistence: {enabled: false}}\n");
-        for (String values : variants) {
+        for (String values : VARIANTS) {
             for (JsonNode manifest : render(values)) {
                 assertEquals(
                         manifest.path("metadata").path("name").asText(),
