@@ -123,9 +123,7 @@ public final class IncidentReport {
                 "reports",
                 api.reports(site),
                 "decoders",
-                decoders,
-                "baselines",
-                api.baselines(site));
+                decoders);
     }
 
     private static String page(Recorded recorded) {

@@ -17,6 +17,9 @@ const facts = (b) => [
 
 const pairs = (lines) => h("dl", { class: "pairs" }, lines.map(([name, value]) => [h("dt", null, name), h("dd", null, value)]));
 
+/** A part that is folded up until somebody opens it; `of` tells it from the others. */
+const fold = (of, title, ...parts) => h("details", { "data-of": of }, h("summary", null, title), ...parts);
+
 /** What `plumbline baseline --replaces` prints, in its words: that of the statistics that decide first, the rest behind a word. */
 function comparison(b, triggers) {
   const c = b.comparison;
@@ -29,18 +32,33 @@ function comparison(b, triggers) {
     pairs([["rows", change(c.rows_old_new, count)], ["reconstruction FVU", change(c.reconstruction_fvu_old_new, number)], ["shift ratio of old", number(c.shift_ratio_of_old)],
       ...c.gaps.map((g) => [`gap to old, rank ${g.rank}`, `${number(g.gap_to_old)}, ${percent(g.gap_to_old_share)} of the largest`])]),
     decide.length > 0 && levels(decide),
-    c.thresholds.length > decide.length && h("details", null, h("summary", null, "All thresholds"), levels(c.thresholds)));
+    c.thresholds.length > decide.length && fold(`${b.sha256} ${b.taken?.version}`, "All thresholds", levels(c.thresholds)));
 }
 
-/** The baseline in service, the one proposed, and those before. */
-export function baselines(root, answer, newest) {
+/** Puts elements in the place of those that are there, unless they are the same; what somebody opened stays open. */
+function renew(root, elements) {
+  for (const open of root.querySelectorAll("details[open]")) {
+    const same = elements.flatMap((one) => [one, ...one.querySelectorAll("details")]).find((one) => one.dataset.of === open.dataset.of);
+    if (same) same.open = true;
+  }
+  const shown = [...root.children];
+  if (shown.length !== elements.length || shown.some((one, i) => !one.isEqualNode(elements[i]))) root.replaceChildren(...elements);
+}
+
+/** Why the newest window was judged by another one than that which is in service. */
+const otherwise = (report, b) => (report.candidate?.explainer === "trained"
+  ? ["The newest window was judged by the candidate's baseline, ", short(report.baseline_sha256), " in reports: the candidate serves, and this is the history of the site's own."]
+  : ["The newest window was judged by another baseline, ", short(report.baseline_sha256), ` in reports. This one holds from ${since(b.taken)} on.`]);
+
+/** The baseline in service, the one proposed, and those before; report is of the newest window. */
+export function baselines(root, answer, report) {
   const taken = [...answer.taken].reverse();
   const [b, ...before] = taken;
   const proposed = answer.proposed;
   root.hidden = !b && !proposed;
-  const triggers = (newest?.statistics ?? []).filter((one) => one.role === "trigger").map((one) => one.statistic);
-  const judged = answer.judged_by_sha256;
-  root.replaceChildren(...[
+  const triggers = (report?.statistics ?? []).filter((one) => one.role === "trigger").map((one) => one.statistic);
+  const judged = report?.baseline_sha256;
+  renew(root, [
     h("h2", null, "Baseline"),
     proposed && h("div", { class: "waiting", role: "group", "aria-label": "Proposed baseline" },
       h("p", null, h("b", null, `Revision ${proposed.revision} is proposed`), `, ${ago(proposed.created_ms)}.`),
@@ -49,9 +67,9 @@ export function baselines(root, answer, newest) {
       comparison(proposed, triggers),
       h("p", { class: "quiet" }, "Signs the file with this hash; then the configuration names it:"), command(answer.approve_command)),
     b && [judged && b.content_sha256 && judged !== b.content_sha256
-      ? h("p", { class: "warn" }, "The newest window was judged by another baseline, ", short(judged), ` in reports. This one holds from ${since(b.taken)} on.`) : null,
+      ? h("p", { class: "warn" }, otherwise(report, b)) : null,
     pairs([["in service since", since(b.taken)], ["configuration", `version ${b.taken.version}, agreed ${moment(b.taken.agreed_ms)}`], ...facts(b)]), comparison(b, triggers)],
-    before.length > 0 && h("details", null, h("summary", null, `${before.length} before`),
+    before.length > 0 && fold("before", `${before.length} before`,
       h("ol", { class: "history", reversed: true }, before.map((one) => h("li", null,
         h("p", null, h("b", null, `revision ${one.revision}`), " ", short(one.sha256), h("span", { class: "quiet" }, ` since ${since(one.taken)}`)), pairs(facts(one).slice(2)), comparison(one, triggers))))),
   ].flat(Infinity).filter(Boolean));

@@ -50,6 +50,7 @@ export class SitePage {
     this.statistic = null;
     this.told = null;
     this.fitted = null;
+    this.versions = null;
     this.behind = record !== null;
     this.body = h("div", { class: "body" });
     this.head = h("header", { class: "site-head" });
@@ -105,7 +106,7 @@ export class SitePage {
       return;
     }
     this.draw();
-    for (const part of [this.reports, this.baselines, this.account]) part.now().catch(() => {});
+    for (const part of [this.reports, this.account]) part.now().catch(() => {});
   }
 
   showHead() {
@@ -189,9 +190,9 @@ export class SitePage {
     this.fill();
   }
 
-  /** What stands beside the charts: the parts are new and empty. A file has no account of rows. */
+  /** What stands beside the charts: the parts are new and empty. A file has no account of rows and no baselines. */
   fill() {
-    for (const part of [this.reports, this.decoders, this.baselines, ...(record ? [] : [this.account])]) part.now().catch(() => {});
+    for (const part of [this.reports, this.decoders, ...(record ? [] : [this.baselines, this.account])]) part.now().catch(() => {});
   }
 
   draw() {
@@ -237,6 +238,7 @@ export class SitePage {
     statistics(this.parts.statistics, this.overview.statistics, reports.newest);
     this.told = reports;
     this.showHead();
+    this.showBaselines();
   }
 
   async readDecoders() {
@@ -250,7 +252,13 @@ export class SitePage {
   async readBaselines() {
     const answer = await get(siteUrl(this.site, "baselines"));
     if (this.closed || !this.parts) return;
-    baselines(this.parts.baselines, answer, this.summary.newest);
+    this.versions = answer;
+    this.showBaselines();
+  }
+
+  /** A window changes no baseline, but may be judged by another one than the window before. */
+  showBaselines() {
+    if (this.versions) baselines(this.parts.baselines, this.versions, this.told?.newest);
   }
 
   async readAccount() {

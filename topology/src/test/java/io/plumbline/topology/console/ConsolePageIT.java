@@ -49,6 +49,9 @@ class ConsolePageIT {
             const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
             return pixels.some((value, i) => i % 4 === 3 && value > 0);""";
 
+    private static final String ASKED_FOR_BASELINES =
+            "return performance.getEntriesByType('resource').filter((one) => one.name.endsWith('/baselines')).length";
+
     @TempDir
     private static Path folder;
 
@@ -353,6 +356,43 @@ class ConsolePageIT {
                 (Boolean) browser.run("return document.documentElement.scrollWidth <= window.innerWidth"),
                 "the page scrolls sideways");
         picture("baseline-narrow");
+    }
+
+    @Test
+    void aWindowSaysByWhichBaselineItWasJudgedAndFoldsNothingUp() throws Exception {
+        String site = ConsoleReports.SITE;
+        story(site, 2);
+        BaselineHistory history = BaselineHistory.of(site)
+                .with(Described.first(site, "a"))
+                .with(Described.replacing(site, "b", 2, "a"));
+        served.console().onBaselines(history);
+        browser.open(served.address("/#/site/blocks.7"));
+        browser.awaitText(".part.baselines", "1 before");
+        browser.awaitText("#connection", "live");
+        browser.run("document.querySelectorAll('.part.baselines details').forEach((one) => { one.open = true; })");
+        Object asked = browser.run(ASKED_FOR_BASELINES);
+
+        report(ConsoleReports.judgedBy(ConsoleReports.window(site, 2, 3), "c".repeat(64), "candidate"));
+        browser.awaitText(".part.baselines .warn", "judged by another baseline, cccccccccccc");
+        report(ConsoleReports.judgedBy(ConsoleReports.window(site, 3, 3), "c".repeat(64), "trained"));
+        browser.awaitText(".part.baselines .warn", "judged by the candidate's baseline, cccccccccccc");
+        browser.run("document.querySelector('.part.baselines .warn').marked = true");
+        report(ConsoleReports.judgedBy(ConsoleReports.window(site, 4, 4.75), "c".repeat(64), "trained"));
+        browser.awaitText(".part.features", "17 <b>dogs");
+        assertEquals(true, browser.run("return document.querySelector('.part.baselines .warn').marked"), "renewed");
+        assertEquals(asked, browser.run(ASKED_FOR_BASELINES), "a window changes no baseline");
+
+        served.console().onBaselines(history.with(Described.proposed(site, "d", "b")));
+        browser.awaitText(".part.baselines .waiting", "Revision 3 is proposed");
+        assertEquals(
+                List.of("1 before", "All thresholds"),
+                browser.run("""
+                        return [...document.querySelectorAll('.part.baselines details[open] > summary')]
+                            .map((one) => one.textContent).sort();"""));
+    }
+
+    private void report(WindowReport report) {
+        served.console().onReport(report, 0);
     }
 
     private static void picture(String name) throws IOException {

@@ -6,8 +6,10 @@ import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
+import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.SiteStanding;
 import io.plumbline.topology.report.WindowReport;
+import io.plumbline.topology.report.WindowReports;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -193,6 +195,16 @@ final class ConsoleReports {
                 .replace("\"trigger\":\"faithfulness_gap\"", "\"trigger\":\"reconstruction_fvu_trained\"")
                 .replace("\"trigger_value\":3.0,\"threshold\":4.0", "\"trigger_value\":0.26,\"threshold\":0.2")
                 .replace("\"aligned\"", "\"drifted\"");
+        return Json.read(text.getBytes(StandardCharsets.UTF_8), WindowReport.class);
+    }
+
+    /** Returns a window as judged by a baseline of this content, with a candidate beside or in service. */
+    static WindowReport judgedBy(WindowReport report, String content, String beside) {
+        String candidate = Json.text(WindowReports.of(WindowReports.distinctNumbers()).section(Sections.CANDIDATE))
+                .replace("\"explainer\":\"candidate\"", "\"explainer\":\"%s\"".formatted(beside));
+        String text = Json.text(report)
+                .replace("\"baseline_sha256\":null", "\"baseline_sha256\":\"%s\"".formatted(content))
+                .replace("\"candidate\":null", "\"candidate\":" + candidate);
         return Json.read(text.getBytes(StandardCharsets.UTF_8), WindowReport.class);
     }
 

@@ -308,6 +308,7 @@ class ConsoleTest {
                         part);
             }
         }
+        assertFalse(recorded.at("/answers/blocks.7").has("baselines"), "the file knows of none");
         assertEquals(3, recorded.at("/answers/blocks.7/windows/windows").size());
         assertEquals(1, recorded.at("/answers/blocks.7//version_in_service").asInt(), "no manifest is at hand");
         assertFalse(html.contains("broker:9092"), html);
