@@ -30,6 +30,7 @@ import io.plumbline.topology.cli.BehaviourProvider;
 import io.plumbline.topology.cli.CleanHeadOptions;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerFacts;
+import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.cli.TargetReports;
 import io.plumbline.topology.cli.UsageException;
@@ -188,8 +189,8 @@ final class BaselineCommand implements Callable<Integer> {
 
     @Option(
             names = "--propose",
-            description = "With --from-topic and --replaces: shows the new one and the comparison on the page and in"
-                    + " `plumbline baselines`, until it is taken over or another is proposed.")
+            description = "Shows the new one and the comparison on the page and in `plumbline baselines`, until it is"
+                    + " taken over or another is proposed. Needs --from-topic, --site and --replaces.")
     boolean propose;
 
     @Option(names = "--json", description = "Print one JSON object.")
@@ -199,17 +200,15 @@ final class BaselineCommand implements Callable<Integer> {
     CommandSpec spec;
 
     private final List<String> warnings = new ArrayList<>();
+    private boolean unproposed;
 
     @Override
     public Integer call() throws IOException {
         source.check();
         downstream.check(source.dumps());
         requireNumbers();
-        if (propose
-                && (replaces == null
-                        || source.config() == null
-                        || !source.ofModel().isEmpty())) {
-            throw new UsageException("--propose goes with --from-topic, --site and --replaces");
+        if (propose) {
+            requireTopicOfProposals();
         }
         if (!source.ofModel().isEmpty()) {
             return ofModel(source.ofModel());
@@ -242,7 +241,7 @@ final class BaselineCommand implements Callable<Integer> {
                 answer.print(spec.commandLine().getOut(), json);
             }
             sayWhatIsNext(out);
-            return ExitCodes.FINE;
+            return unproposed ? ExitCodes.FAILURE : ExitCodes.FINE;
         }
         if (replaces != null || source.dumps().isEmpty() || downstream.isAsked()) {
             throw new UsageException("--%s is for one baseline, and this explainer has %d targets: expected %s"
@@ -273,6 +272,21 @@ final class BaselineCommand implements Callable<Integer> {
         }
         sayWhatIsNext(out);
         return ExitCodes.FINE;
+    }
+
+    /** Refuses before anything is measured; a broker that makes topics by itself would not compact this one. */
+    private void requireTopicOfProposals() {
+        MonitorConfig config = source.config();
+        if (replaces == null || config == null || !source.ofModel().isEmpty()) {
+            throw new UsageException("--propose goes with --from-topic, --site and --replaces");
+        }
+        String topic = config.topics().baselines();
+        if (!Brokers.topics(config.adminProperties()).contains(topic)) {
+            throw new UsageException(
+                    ("--propose: topic %s does not exist at %s: `plumbline topics --create` or a start of the monitor"
+                                    + " makes it")
+                            .formatted(topic, config.bootstrapServers()));
+        }
     }
 
     private void requireNumbers() {
@@ -464,9 +478,15 @@ final class BaselineCommand implements Callable<Integer> {
             FollowedTopic.publish(config, config.topics().baselines(), Map.of(proposed.key(), proposed));
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
+            sayUnproposed(file, "interrupted");
         } catch (IllegalStateException refused) {
-            warnings.add("WARNING: %s: the page does not show it: %s".formatted(file, refused.getMessage()));
+            sayUnproposed(file, refused.getMessage());
         }
+    }
+
+    private void sayUnproposed(Path file, @Nullable String why) {
+        unproposed = true;
+        warnings.add("%s%s is written but not proposed: %s".formatted(Failures.PREFIX, file, why));
     }
 
     /** Says for each size what its clean windows promise, and how far the standard promise is. */

@@ -248,6 +248,54 @@ class BaselineFromTopicIT {
         assertEquals(2, baseline(fourth, "--activations", third, "--propose").exitCode());
     }
 
+    /** Writes the configuration with another topic of baselines. */
+    private static Path notedOn(String topic) throws IOException {
+        return Files.writeString(
+                folder.resolve(topic + ".yaml"),
+                Files.readString(config) + "topics: {baselines: %s}%n".formatted(topic));
+    }
+
+    @Test
+    void aProposalThatIsNotTakenEndsInFailureAndOneWithoutATopicMeasuresNothing() throws Exception {
+        Path first = folder.resolve("to-replace.safetensors");
+        assertEquals(
+                0,
+                baseline(first, "--from-topic", "--config", config, "--site", WatchedFolder.SITE)
+                        .exitCode());
+        Path none = folder.resolve("not-measured.safetensors");
+        Shell nowhere = propose(none, notedOn("nowhere"), first);
+        assertEquals(2, nowhere.exitCode(), nowhere.out());
+        assertTrue(nowhere.err().contains("topic nowhere does not exist"), nowhere.err());
+        assertTrue(nowhere.err().contains("`plumbline topics --create`"), nowhere.err());
+        assertTrue(!Files.exists(none), "it was measured");
+
+        BrokerClient client = new BrokerClient(broker.bootstrapServers());
+        client.createTopic("narrow", 1, Map.of("max.message.bytes", "100", "cleanup.policy", "compact"));
+        Path written = folder.resolve("not-proposed.safetensors");
+        Shell refused = propose(written, notedOn("narrow"), first);
+        assertEquals(ExitCodes.FAILURE, refused.exitCode(), refused.err());
+        assertTrue(
+                refused.err().contains("not-proposed.safetensors is written but not proposed: topic \"narrow\""),
+                refused.err());
+        assertEquals(2, Objects.requireNonNull(Baseline.read(written).provenance()).revision());
+        assertEquals(List.of(), client.readAll("narrow"));
+    }
+
+    private static Shell propose(Path out, Path noted, Path replaced) {
+        return baseline(
+                out,
+                "--from-topic",
+                "--config",
+                noted,
+                "--site",
+                WatchedFolder.SITE,
+                "--from",
+                START.plusSeconds(10),
+                "--replaces",
+                replaced,
+                "--propose");
+    }
+
     @Test
     void aRangeOfEventTimeIsReadAndNothingElse() throws IOException {
         Path part = folder.resolve("part.safetensors");
