@@ -3,7 +3,7 @@ package io.plumbline.topology.config;
 import java.util.Collection;
 
 /** Finds the name someone probably meant: the one at the smallest edit distance. */
-final class Nearest {
+public final class Nearest {
 
     /**
      * The longest word that is looked at: nobody mistypes a longer one, and the rest would cost time and say nothing.
@@ -12,7 +12,8 @@ final class Nearest {
 
     private Nearest() {}
 
-    static String to(String typed, Collection<String> names) {
+    /** Returns the name nearest to what was typed; empty where there is no name. */
+    public static String to(String typed, Collection<String> names) {
         String word = typed.length() <= LONGEST_WORD ? typed : typed.substring(0, LONGEST_WORD);
         String nearest = "";
         int least = Integer.MAX_VALUE;

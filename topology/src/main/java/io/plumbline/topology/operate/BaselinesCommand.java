@@ -7,8 +7,11 @@ import io.plumbline.topology.cli.Answer;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.Failures;
 import io.plumbline.topology.cli.Options;
+import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.MonitorConfig;
+import io.plumbline.topology.config.Nearest;
 import io.plumbline.topology.report.Json;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -16,6 +19,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -61,11 +65,16 @@ final class BaselinesCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
+        Set<String> configured = monitor.sites().keySet();
+        if (site != null && !configured.contains(site)) {
+            throw new UsageException("--site = %s: did you mean %s? %s configures %s"
+                    .formatted(site, Nearest.to(site, configured), config, String.join(", ", configured)));
+        }
         ReportHistory<BaselineVersion> versions =
                 new ReportHistory<>(monitor, monitor.topics().baselines(), BaselineVersion.class);
         Map<String, BaselineHistory> sites = new TreeMap<>();
-        versions.forEach(version -> {
-            if (site == null || site.equals(version.site())) {
+        versions.forEachKey(version -> {
+            if (site == null ? configured.contains(version.site()) : site.equals(version.site())) {
                 sites.put(
                         version.site(),
                         sites.getOrDefault(version.site(), BaselineHistory.of(version.site()))
@@ -99,21 +108,25 @@ final class BaselinesCommand implements Callable<Integer> {
             BaselineComparison.Gap gap = comparison == null ? null : comparison.gap(one.rank());
             out.printf(
                     ROW,
-                    one.site(),
+                    Printable.of(one.site()),
                     one.sha256().substring(0, 12),
                     one.revision(),
                     instant(one.createdMs(), "-"),
                     one.rows(),
-                    one.approver() == null ? "-" : one.approver().name(),
+                    one.approver() == null ? "-" : Printable.of(one.approver().name()),
                     one.taken() == null ? "proposed" : instant(one.taken().fromMs(), "the first window"),
                     gap == null ? "-" : "%.4f".formatted(gap.gapToOld()),
                     comparison == null ? "-" : "%.4f".formatted(comparison.shiftRatioOfOld()));
             if (comparison != null && Options.isVerbose(spec)) {
                 Answer answer = new Answer();
-                comparison.words().forEach(answer::put);
+                comparison.words().forEach((key, value) -> answer.put(Printable.of(key), printable(value)));
                 answer.print(out, false);
             }
         }
+    }
+
+    private static @Nullable Object printable(@Nullable Object value) {
+        return value instanceof String text ? Printable.of(text) : value;
     }
 
     private static String instant(@Nullable Long ms, String otherwise) {

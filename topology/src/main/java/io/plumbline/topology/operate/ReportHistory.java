@@ -9,8 +9,10 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.topology.report.WindowReport;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
@@ -67,6 +69,26 @@ final class ReportHistory<T> {
      * @throws IllegalStateException when the topic gives nothing for a minute
      */
     void forEach(Consumer<T> taker) {
+        read(record -> take(record, taker));
+    }
+
+    /**
+     * Reads the last record of each key, as {@link #forEach} reads all: a topic that is compacted may hold earlier
+     * ones too. A key whose last value is null has none.
+     */
+    void forEachKey(Consumer<T> taker) {
+        Map<String, T> last = new LinkedHashMap<>();
+        read(record -> {
+            String key = record.key() == null ? "" : new String(record.key(), StandardCharsets.UTF_8);
+            last.remove(key);
+            if (record.value() != null) {
+                take(record, report -> last.put(key, report));
+            }
+        });
+        last.values().forEach(taker);
+    }
+
+    private void read(Consumer<ConsumerRecord<byte[], byte[]>> taker) {
         if (!isThere()) {
             throw new UsageException(
                     "topic %s does not exist at %s: nothing was ever reported under the topics of this configuration"
@@ -76,7 +98,7 @@ final class ReportHistory<T> {
             reader.assign(reader.partitions(topic));
             try (Progress progress = Progress.of("reading", reader.offsets(), " reports")) {
                 reader.toEnd("nothing was written, run it again", record -> {
-                    take(record, taker);
+                    taker.accept(record);
                     progress.advance(1);
                 });
             }

@@ -18,6 +18,8 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.baselines.BaselineVersion;
+import io.plumbline.topology.baselines.Described;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.WindowReports;
 import io.plumbline.wire.DType;
@@ -41,6 +43,7 @@ import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -294,6 +297,38 @@ class BaselineFromTopicIT {
                 "--replaces",
                 replaced,
                 "--propose");
+    }
+
+    @Test
+    void theListHasConfiguredSitesAloneItsTextsMoveNoCursorAndWhatWasRemovedIsGone() throws Exception {
+        Path noted = notedOn("listed");
+        BrokerClient client = new BrokerClient(broker.bootstrapServers());
+        client.createTopic("listed", 1, Map.of("cleanup.policy", "compact"));
+        BaselineVersion kept = Described.replacing(WatchedFolder.SITE, "b", 2, "a");
+        BaselineVersion removed = Described.proposed(WatchedFolder.SITE, "c", "b");
+        BaselineVersion strange = Described.first("stranger", "d");
+        String hostile = Json.text(kept).replace("\"ada\"", "\"ada\\u001b[2J\"").replace("\"kl\"", "\"kl\\u001b\"");
+        client.sendAll(List.of(
+                noted(removed, Json.text(removed)),
+                noted(kept, hostile),
+                noted(strange, Json.text(strange)),
+                noted(removed, null)));
+        Shell listed = Shell.run("baselines", "--config", noted, "--verbose");
+        assertEquals(0, listed.exitCode(), listed.err());
+        assertTrue(listed.out().contains("ada?[2J") && listed.out().contains("threshold_kl?_"), listed.out());
+        assertTrue(!listed.out().contains("\u001b"), listed.out());
+        assertTrue(!listed.out().contains("stranger"), listed.out());
+        assertTrue(!listed.out().contains("proposed"), listed.out());
+        Shell mistyped = Shell.run("baselines", "--config", noted, "--site", "layer.b");
+        assertEquals(2, mistyped.exitCode(), mistyped.out());
+        assertTrue(mistyped.err().contains("did you mean layer.a?"), mistyped.err());
+    }
+
+    private static ProducerRecord<byte[], byte[]> noted(BaselineVersion version, @Nullable String value) {
+        return new ProducerRecord<>(
+                "listed",
+                version.key().getBytes(StandardCharsets.UTF_8),
+                value == null ? null : value.getBytes(StandardCharsets.UTF_8));
     }
 
     @Test
