@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Exports how old the baseline of each site is, and how far it lies from the one it replaced. Every monitor reads that
- * from the topic, so every instance exports the same. Thread-safe.
+ * from the topic, so every instance exports the same; none of sites beyond the cap on site labels. Thread-safe.
  */
 public final class BaselineMeters implements BaselineListener, MultiCollector {
 
@@ -35,7 +35,10 @@ public final class BaselineMeters implements BaselineListener, MultiCollector {
                 "gap_to_old",
                 "Gap between the active subspaces of the site's baseline and of the one it replaced, at the site's "
                         + "rank"),
-        GAP_SHARE("gap_to_old_ratio", "The same as a share of the largest possible gap"),
+        GAP_SHARE(
+                "gap_to_old_ratio",
+                "Gap between the active subspaces of the site's baseline and of the one it replaced, as a share of the "
+                        + "largest possible gap"),
         SHIFT(
                 "second_moment_relative_shift",
                 "Shift of the baseline's second moment from that of the one it replaced, divided by the norm of the "
@@ -67,18 +70,20 @@ public final class BaselineMeters implements BaselineListener, MultiCollector {
         }
     }
 
+    private final SiteCounters sites;
     private final Clock wallClock;
     private final Map<String, BaselineVersion> newest = new ConcurrentHashMap<>();
     private volatile int unwritten;
 
-    BaselineMeters(Clock wallClock) {
+    BaselineMeters(SiteCounters sites, Clock wallClock) {
+        this.sites = sites;
         this.wallClock = wallClock;
     }
 
     @Override
     public void onBaselines(BaselineHistory history) {
         BaselineVersion version = history.newest();
-        if (version != null) {
+        if (version != null && sites.of(history.site()).hasSeries()) {
             newest.put(history.site(), version);
         }
     }

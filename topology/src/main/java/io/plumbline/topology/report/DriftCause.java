@@ -26,7 +26,8 @@ public record DriftCause(
 
     private static final WindowMetric CHANGE = WindowMetric.family(
             "plumbline_drift_change_ratio",
-            "Share of the window's rows with a value of a header or tag that came with the drift",
+            "While a site is drifted, share of the window's rows with a value of a header or tag that came with the"
+                    + " drift",
             "change");
 
     static final BiConsumer<DriftCause, Samples> SAMPLES = (cause, samples) -> cause.changes()

@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.assessment.DriftListener;
+import io.plumbline.topology.baselines.BaselineHistory;
+import io.plumbline.topology.baselines.Described;
 import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.topology.progress.Probe;
 import io.plumbline.topology.progress.StreamsProbes;
@@ -23,6 +25,7 @@ import java.time.ZoneOffset;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Predicate;
 import org.apache.kafka.streams.KafkaStreams;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -160,9 +163,15 @@ class MetricsTest {
         }
         metrics.pipeline().show(ExportedMetrics.everything("d", 1));
         metrics.pipeline().show(ExportedMetrics.everything("c", 1));
+        for (String site : new String[] {"d", "c"}) {
+            metrics.baselines().onBaselines(BaselineHistory.of(site).with(Described.first(site, "a")));
+        }
+        assertEquals(
+                Set.of("c"),
+                sitesOf(gauge -> gauge.getMetadata().getPrometheusName().equals("plumbline_baseline_age_seconds")));
         assertEquals(20, counter("plumbline_rows", "site", "a"));
         assertEquals(20, counter("plumbline_rows", "site", Metrics.OVERFLOW_SITE));
-        assertEquals(3, counter("plumbline_site_overflow", "", ""));
+        assertEquals(4, counter("plumbline_site_overflow", "", ""));
         assertEquals(Set.of("c"), sitesShown());
     }
 
@@ -226,9 +235,13 @@ class MetricsTest {
     }
 
     private Set<String> sitesShown() {
+        return sitesOf(MetricsTest::isWindowValue);
+    }
+
+    private Set<String> sitesOf(Predicate<GaugeSnapshot> wanted) {
         Set<String> sites = new TreeSet<>();
         for (MetricSnapshot family : metrics.scrape()) {
-            if (family instanceof GaugeSnapshot gauge && isWindowValue(gauge)) {
+            if (family instanceof GaugeSnapshot gauge && wanted.test(gauge)) {
                 gauge.getDataPoints()
                         .forEach(point -> sites.add(point.getLabels().get("site")));
             }
