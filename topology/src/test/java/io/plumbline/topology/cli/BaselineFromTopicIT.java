@@ -280,7 +280,8 @@ class BaselineFromTopicIT {
         assertTrue(
                 refused.err().contains("not-proposed.safetensors is written but not proposed: topic \"narrow\""),
                 refused.err());
-        assertEquals(2, Objects.requireNonNull(Baseline.read(written).provenance()).revision());
+        assertEquals(
+                2, Objects.requireNonNull(Baseline.read(written).provenance()).revision());
         assertEquals(List.of(), client.readAll("narrow"));
     }
 

@@ -362,9 +362,8 @@ class ConsolePageIT {
     void aWindowSaysByWhichBaselineItWasJudgedAndFoldsNothingUp() throws Exception {
         String site = ConsoleReports.SITE;
         story(site, 2);
-        BaselineHistory history = BaselineHistory.of(site)
-                .with(Described.first(site, "a"))
-                .with(Described.replacing(site, "b", 2, "a"));
+        BaselineHistory history =
+                BaselineHistory.of(site).with(Described.first(site, "a")).with(Described.replacing(site, "b", 2, "a"));
         served.console().onBaselines(history);
         browser.open(served.address("/#/site/blocks.7"));
         browser.awaitText(".part.baselines", "1 before");
@@ -384,9 +383,7 @@ class ConsolePageIT {
 
         served.console().onBaselines(history.with(Described.proposed(site, "d", "b")));
         browser.awaitText(".part.baselines .waiting", "Revision 3 is proposed");
-        assertEquals(
-                List.of("1 before", "All thresholds"),
-                browser.run("""
+        assertEquals(List.of("1 before", "All thresholds"), browser.run("""
                         return [...document.querySelectorAll('.part.baselines details[open] > summary')]
                             .map((one) => one.textContent).sort();"""));
     }

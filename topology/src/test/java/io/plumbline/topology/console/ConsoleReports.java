@@ -200,7 +200,8 @@ final class ConsoleReports {
 
     /** Returns a window as judged by a baseline of this content, with a candidate beside or in service. */
     static WindowReport judgedBy(WindowReport report, String content, String beside) {
-        String candidate = Json.text(WindowReports.of(WindowReports.distinctNumbers()).section(Sections.CANDIDATE))
+        String candidate = Json.text(
+                        WindowReports.of(WindowReports.distinctNumbers()).section(Sections.CANDIDATE))
                 .replace("\"explainer\":\"candidate\"", "\"explainer\":\"%s\"".formatted(beside));
         String text = Json.text(report)
                 .replace("\"baseline_sha256\":null", "\"baseline_sha256\":\"%s\"".formatted(content))
