@@ -1,5 +1,6 @@
 package io.plumbline.adaptation;
 
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Rotation;
 import java.util.List;
@@ -20,8 +21,12 @@ public sealed interface AdaptationProfile {
      */
     boolean anchors();
 
-    /** Returns whether a rotation takes every direction of the trained dictionary, and not the leading ones alone. */
-    boolean takesAllDirections();
+    /**
+     * Returns whether a rotation takes every direction of the trained dictionary, and not the leading ones alone.
+     *
+     * @param dimension of the space the dictionary writes in
+     */
+    boolean takesAllDirections(int dimension);
 
     /** The set of {@link CandidateSearch}, with rows of the baseline as anchors. */
     record Auto() implements AdaptationProfile {
@@ -36,7 +41,7 @@ public sealed interface AdaptationProfile {
         }
 
         @Override
-        public boolean takesAllDirections() {
+        public boolean takesAllDirections(int dimension) {
             return true;
         }
     }
@@ -54,8 +59,9 @@ public sealed interface AdaptationProfile {
         }
 
         @Override
-        public boolean takesAllDirections() {
-            return settings.rotation() == Rotation.FULL_RANK;
+        public boolean takesAllDirections(int dimension) {
+            return settings.rotation() == Rotation.FULL_RANK
+                    || !ExplainerSubspace.isLeadingEnough(settings.rank(), dimension);
         }
     }
 }

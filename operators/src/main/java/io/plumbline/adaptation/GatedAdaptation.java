@@ -43,7 +43,9 @@ public record GatedAdaptation(
             AdaptationProfile profile, SwapGate gate, SiteDecoders site, AdaptationRows rows, DType dtype) {
         AdaptationRows used = profile.anchors() ? rows : rows.withoutAnchor();
         CandidateSearch candidates = profile.search(site.rank(), site.trained().dimension(), used.anchor() != null);
-        FinalFit fit = new FinalFit(site, used, dtype);
+        // All candidates take the same directions: which others were known by then would depend on the threads.
+        SiteDecoders decoders = profile.takesAllDirections(site.trained().dimension()) ? site.exact() : site;
+        FinalFit fit = new FinalFit(decoders, used, dtype);
         // Where the winner is fitted again, nothing holds the judged decoder any more.
         return judged(candidates, gate, fit).published(fit, gate);
     }

@@ -20,6 +20,11 @@ public record SiteDecoders(Decoder trained, ExplainerSubspace subspace, ServingD
         return new SiteDecoders(trained, subspace, ServingDecoder.of(trained), rank);
     }
 
+    /** Returns the same with a subspace of all directions; see {@link ExplainerSubspace#exact}. */
+    SiteDecoders exact() {
+        return new SiteDecoders(trained, subspace.exact(subspace.rank()), serving, rank);
+    }
+
     /** Returns the decoder in service. */
     Decoder current() {
         return serving.decoder();

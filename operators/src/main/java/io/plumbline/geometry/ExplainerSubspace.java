@@ -7,8 +7,14 @@ import io.plumbline.linalg.TriangularFactor;
 import io.plumbline.linalg.Weights;
 import io.plumbline.linalg.eigenspace.TopEigenspace;
 import java.util.Map;
-import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Leading or all.</b> From d = {@value #WIDE} on, where the rank is at most a quarter of it, only the leading
  * directions are found, of {@code W W^T}: right up to {@link #sineBound()}, which is proven. {@code k d^2} flops and
  * some {@code d^3 / 3}. All of them ({@link #singularValues}, {@link #leftVectors}) take {@code 2 k d^2} flops and a d
- * x d SVD: 3 s of one core at d = 768, k = 24,576, and the better part of an hour at 8,192. They are computed where
- * they are asked for, once.
+ * x d SVD: 3 s of one core at d = 768, k = 24,576, and the better part of an hour at 8,192. They are computed once, by
+ * whoever asks first; {@link #begin} has another thread do it, and {@link #isComplete} says when that is done.
  *
  * <p>Depends on the trained decoder only: compute it once ({@link SubspaceCache} keeps it). Immutable but for that;
  * safe for any number of threads as long as nobody writes to the arrays it hands out.
@@ -38,7 +44,18 @@ public final class ExplainerSubspace {
     private static final int LARGEST_SHARE = 4;
 
     /** The proven sine up to which leading directions may be off; the true one is some tens of times smaller. */
-    private static final double TOLERANCE = 1e-4;
+    static final double TOLERANCE = 1e-4;
+
+    /**
+     * One thread, which is not there while there is nothing to do: each dictionary takes all cores, and several of them
+     * several times the memory. Not the common pool, whose threads others wait for.
+     */
+    private static final Executor DIRECTIONS =
+            new ThreadPoolExecutor(0, 1, 1, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), work -> {
+                Thread thread = new Thread(work, "plumbline-directions");
+                thread.setDaemon(true);
+                return thread;
+            });
 
     private final Subspace subspace;
     private final double[] values;
@@ -69,16 +86,34 @@ public final class ExplainerSubspace {
      *
      * @param values at least r + 1 singular values, descending
      * @param basis d x r
-     * @param sineBound of the basis
+     * @param sineBound of the basis, above 0 and at most {@link #TOLERANCE}
      */
     record Leading(double[] values, Matrix basis, double sineBound) {
 
-        /** Returns those of {@code W W^T}; null where they are not told apart from the next in good time. */
-        static @Nullable Leading of(Matrix gram, int rank) {
-            Optional<TopEigenspace> found = TopEigenspace.of(gram, rank, null, TOLERANCE);
-            return found.filter(top -> Double.isFinite(top.sineBound()))
-                    .map(top -> new Leading(roots(top.values()), top.vectors(), top.sineBound()))
-                    .orElse(null);
+        Leading {
+            // Written so that NaN is caught.
+            if (values.length <= basis.columns() || !(sineBound > 0.0 && sineBound <= TOLERANCE)) {
+                throw new IllegalArgumentException(
+                        "%d singular values and a bound of %s: expected more than %d, and a bound in (0, %s]"
+                                .formatted(values.length, sineBound, basis.columns(), TOLERANCE));
+            }
+        }
+
+        /**
+         * Returns those of {@code W W^T}; null where they are not told apart from the next in good time. Half of what
+         * they may be off is left to the rounding of the matrix.
+         *
+         * @param rounding bound of the Frobenius norm of what the matrix is off
+         */
+        static @Nullable Leading of(Matrix gram, double rounding, int rank) {
+            TopEigenspace top =
+                    TopEigenspace.of(gram, rank, null, TOLERANCE / 2).orElse(null);
+            if (top == null) {
+                return null;
+            }
+            double sineBound = top.sineBound()
+                    + DictionarySpace.sineOf(rounding, top.values()[rank - 1] - top.atMost()[rank]);
+            return sineBound <= TOLERANCE ? new Leading(roots(top.values()), top.vectors(), sineBound) : null;
         }
     }
 
@@ -88,24 +123,45 @@ public final class ExplainerSubspace {
         private final IntFunction<@Nullable Leading> leading;
         private final Supplier<Complete> all;
         private final Map<Integer, ExplainerSubspace> known = new ConcurrentHashMap<>();
-        private @Nullable Complete complete;
+        private final CompletableFuture<Complete> complete = new CompletableFuture<>();
+        private final AtomicBoolean begun = new AtomicBoolean();
 
         Source(IntFunction<@Nullable Leading> leading, Supplier<Complete> all) {
             this.leading = leading;
             this.all = all;
         }
 
-        synchronized Complete complete() {
-            Complete made = complete;
-            if (made == null) {
-                made = all.get();
-                complete = made;
+        Complete complete() {
+            compute();
+            try {
+                return complete.join();
+            } catch (CompletionException e) {
+                if (e.getCause() instanceof Error error) {
+                    throw error;
+                }
+                throw e.getCause() instanceof RuntimeException failure ? failure : e;
             }
-            return made;
         }
 
-        synchronized boolean isComplete() {
-            return complete != null;
+        /** Computes them unless somebody has begun. No lock is held, so that {@link #isComplete} never waits. */
+        private void compute() {
+            if (begun.compareAndSet(false, true)) {
+                try {
+                    complete.complete(all.get());
+                } catch (RuntimeException | Error e) {
+                    complete.completeExceptionally(e);
+                }
+            }
+        }
+
+        void begin() {
+            if (!begun.get()) {
+                DIRECTIONS.execute(this::compute);
+            }
+        }
+
+        boolean isComplete() {
+            return complete.isDone();
         }
 
         ExplainerSubspace ofRank(int rank, int dimension) {
@@ -166,7 +222,7 @@ public final class ExplainerSubspace {
      * @param moment {@code E[yhat yhat^T]}, d x d
      */
     public static ExplainerSubspace ofReconstructions(Matrix moment, int rank) {
-        return new Source(any -> Leading.of(moment, any), () -> {
+        return new Source(any -> Leading.of(moment, 0.0, any), () -> {
                     ActiveSubspace directions = ActiveSubspace.topEigenspace(moment, rank);
                     return new Complete(roots(directions.eigenvalues()), directions.eigenvectors(), moment.rows());
                 })
@@ -195,7 +251,8 @@ public final class ExplainerSubspace {
     /** Returns the leading directions of weights; null where they are not told apart from the next. */
     static @Nullable Leading leadingOf(Weights weights, int rank) {
         requireFeatures(weights);
-        return Leading.of(DictionarySpace.gram(weights), rank);
+        Matrix gram = DictionarySpace.gram(weights);
+        return Leading.of(gram, DictionarySpace.roundingOf(gram, weights.rows()), rank);
     }
 
     /** Returns every direction of weights. */
@@ -225,6 +282,24 @@ public final class ExplainerSubspace {
         return rank == rank() ? this : source.ofRank(rank, dimension());
     }
 
+    /**
+     * Returns the same dictionary's subspace as all directions have it, to rounding, also at other ranks; they are
+     * computed, or waited for, where they are not known. Bases that are used together with {@link #leftVectors} are
+     * taken from here: leading ones are not orthogonal to the others.
+     */
+    public ExplainerSubspace exact(int rank) {
+        ActiveSubspace.requireRank(rank, dimension());
+        return new ExplainerSubspace(source.complete(), rank, source);
+    }
+
+    /**
+     * Begins to compute all directions, on another thread and after those of other dictionaries, unless that was begun
+     * before. Does not wait.
+     */
+    public void begin() {
+        source.begin();
+    }
+
     public Subspace subspace() {
         return subspace;
     }
@@ -238,8 +313,8 @@ public final class ExplainerSubspace {
     }
 
     /**
-     * Proven upper bound of {@code ‖sin ∠‖_F} between {@link #subspace()} and the leading singular vectors; 0 where all
-     * of them are known.
+     * Proven upper bound of {@code ‖sin ∠‖_F} between {@link #subspace()} and the leading singular vectors, with what
+     * the rounding of {@code W W^T} turns them by; 0 where the subspace is one of all directions.
      */
     public double sineBound() {
         return sineBound;
@@ -262,8 +337,11 @@ public final class ExplainerSubspace {
         return source.complete().vectors();
     }
 
-    /** Returns whether all directions are known. */
-    boolean isComplete() {
+    /**
+     * Returns whether nobody has to wait for all directions: they are known, or could not be computed, in which case
+     * {@link #leftVectors} throws. Does not wait.
+     */
+    public boolean isComplete() {
         return source.isComplete();
     }
 

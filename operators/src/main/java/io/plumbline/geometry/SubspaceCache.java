@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -26,16 +27,19 @@ import org.jspecify.annotations.Nullable;
  * Keeps the singular values and directions of a trained decoder in a file of its explainer's folder: they take
  * {@code k d^2} flops and more, and never change.
  *
- * <p>The file, {@value #FILE}, is a safetensors of {@code singular_values} and {@code left_vectors} in F64, with the
- * SHA-256 of the decoder and of the numbers: all of them, [d] and [d, d], {@code 8 d (d + 1)} bytes, or the leading
- * ones of a wide decoder, [q] and [d, r], with what they may be off ({@link ExplainerSubspace}). One that is of another
- * decoder or rank, damaged or of another layout is said so of, computed anew and replaced; it is written next to its
- * place and moved there whole. Where the folder cannot be written to, that is said, and the work is done at every
- * start. Small decoders, below a second, leave no file.
+ * <p>All of them lie in {@value #FILE}, a safetensors of {@code singular_values} [d] and {@code left_vectors} [d, d] in
+ * F64, {@code 8 d (d + 1)} bytes. The leading ones of a wide decoder lie in a file for each rank, {@code
+ * plumbline-subspace-RANK.safetensors}, [q] and [d, r], with what they may be off ({@link ExplainerSubspace}); the file
+ * of all is then read only once somebody asks for them. Both have the SHA-256 of the decoder and of every number. A
+ * file of another decoder, damaged or of another layout is said so of, computed anew and replaced; it is written next
+ * to its place and moved there whole. Where the folder cannot be written to, that is said, and the work is done at
+ * every start. Small decoders, below a second, leave no file.
  */
 public final class SubspaceCache {
 
     static final String FILE = "plumbline-subspace.safetensors";
+
+    private static final String FILE_OF_RANK = "plumbline-subspace-%d.safetensors";
 
     private static final String VALUES = "singular_values";
     private static final String VECTORS = "left_vectors";
@@ -49,13 +53,13 @@ public final class SubspaceCache {
     /** The least work that is worth a file: about a second's. */
     private static final double LEAST_FLOPS = 4e9;
 
-    private final Path file;
+    private final Path folder;
     private final Decoder decoder;
     private final String sha256;
     private final Consumer<String> log;
 
-    private SubspaceCache(Path file, Decoder decoder, String sha256, Consumer<String> log) {
-        this.file = file;
+    private SubspaceCache(Path folder, Decoder decoder, String sha256, Consumer<String> log) {
+        this.folder = folder;
         this.decoder = decoder;
         this.sha256 = sha256;
         this.log = log;
@@ -73,55 +77,59 @@ public final class SubspaceCache {
         double flops = 2.0 * decoder.features() * decoder.dimension() * decoder.dimension();
         return flops < LEAST_FLOPS
                 ? ExplainerSubspace.of(decoder, rank)
-                : kept(folder.resolve(FILE), decoder, sha256, rank, log);
+                : kept(folder, decoder, sha256, rank, log);
     }
 
-    static ExplainerSubspace kept(Path file, Decoder decoder, String sha256, int rank, Consumer<String> log) {
-        SubspaceCache cache = new SubspaceCache(file, decoder, sha256, log);
-        ExplainerSubspace known = cache.known(rank);
-        if (known != null) {
-            return known;
-        }
-        if (ExplainerSubspace.isLeadingEnough(rank, decoder.dimension())) {
-            Leading leading = cache.made(
-                    "the %d leading directions".formatted(rank),
-                    () -> ExplainerSubspace.leadingOf(decoder.weights(), rank),
-                    made -> cache.write(
-                            LEADING,
-                            Map.of(SINE_BOUND, Double.toString(made.sineBound())),
-                            made.values(),
-                            made.basis()));
-            if (leading != null) {
-                return cache.subspace(leading);
-            }
-        }
-        return ExplainerSubspace.of(cache.all(), rank);
+    static ExplainerSubspace kept(Path folder, Decoder decoder, String sha256, int rank, Consumer<String> log) {
+        SubspaceCache cache = new SubspaceCache(folder, decoder, sha256, log);
+        Leading leading = ExplainerSubspace.isLeadingEnough(rank, decoder.dimension()) ? cache.leading(rank) : null;
+        return leading == null
+                ? ExplainerSubspace.of(cache.all(), rank)
+                : ExplainerSubspace.of(
+                        leading, other -> ExplainerSubspace.leadingOf(decoder.weights(), other), cache::all);
     }
 
-    /** Returns what the file holds; null where it is of no use. */
-    private @Nullable ExplainerSubspace known(int rank) {
+    /** Returns the leading directions; null where they are not told apart from the next. */
+    private @Nullable Leading leading(int rank) {
+        Path file = fileOf(folder, rank);
+        Leading known = known(file, opened -> leading(opened, rank));
+        return known != null
+                ? known
+                : made(
+                        "the %d leading directions".formatted(rank),
+                        file,
+                        () -> ExplainerSubspace.leadingOf(decoder.weights(), rank),
+                        made -> write(file, LEADING, made.values(), made.basis(), made.sineBound()));
+    }
+
+    private Complete all() {
+        Path file = folder.resolve(FILE);
+        Complete known = known(file, this::all);
+        return known != null
+                ? known
+                : Objects.requireNonNull(made(
+                        "the directions",
+                        file,
+                        () -> ExplainerSubspace.completeOf(decoder.weights()),
+                        made -> write(file, ALL, made.values(), made.vectors(), null)));
+    }
+
+    /** Returns the file of the leading directions at a rank. */
+    static Path fileOf(Path folder, int rank) {
+        return folder.resolve(FILE_OF_RANK.formatted(rank));
+    }
+
+    /** Returns what a file holds; null where it is of no use. */
+    private <T> @Nullable T known(Path file, Function<Safetensors, T> reading) {
         if (!Files.exists(file)) {
             return null;
         }
         try (Safetensors opened = Safetensors.open(file)) {
-            return LEADING.equals(opened.metadata().get(LAYOUT))
-                    ? subspace(leading(opened, rank))
-                    : ExplainerSubspace.of(all(opened), rank);
+            return reading.apply(opened);
         } catch (IOException | IllegalArgumentException e) {
             log.accept("%s cannot be used and is made anew: %s".formatted(file, e.getMessage()));
             return null;
         }
-    }
-
-    private ExplainerSubspace subspace(Leading leading) {
-        return ExplainerSubspace.of(leading, rank -> ExplainerSubspace.leadingOf(decoder.weights(), rank), this::all);
-    }
-
-    private Complete all() {
-        return Objects.requireNonNull(made(
-                "the directions",
-                () -> ExplainerSubspace.completeOf(decoder.weights()),
-                made -> write(ALL, Map.of(), made.values(), made.vectors())));
     }
 
     /** Writes what was made. */
@@ -131,7 +139,7 @@ public final class SubspaceCache {
     }
 
     /** Returns what was computed and kept; null, and nothing is kept, where it cannot be. */
-    private <T> @Nullable T made(String what, Supplier<@Nullable T> making, Keeping<T> keeping) {
+    private <T> @Nullable T made(String what, Path file, Supplier<@Nullable T> making, Keeping<T> keeping) {
         log.accept("computing %s of %d features in dimension %d, once"
                 .formatted(what, decoder.features(), decoder.dimension()));
         long begin = System.nanoTime();
@@ -157,7 +165,7 @@ public final class SubspaceCache {
         requireShape(opened, VECTORS, List.of(d, d));
         double[] values = opened.tensor(VALUES).toDoubles();
         Matrix vectors = opened.tensor(VECTORS).toMatrix();
-        requireNumbers(opened, values, vectors);
+        requireNumbers(opened, values, vectors.values());
         return new Complete(values, vectors, Math.max(decoder.features(), decoder.dimension()));
     }
 
@@ -167,13 +175,8 @@ public final class SubspaceCache {
         requireShape(opened, VECTORS, List.of(d, (long) rank));
         double[] values = opened.tensor(VALUES).toDoubles();
         Matrix basis = opened.tensor(VECTORS).toMatrix();
-        requireNumbers(opened, values, basis);
         double sineBound = Double.parseDouble(opened.metadata().getOrDefault(SINE_BOUND, ""));
-        if (values.length <= rank || !(sineBound > 0.0)) {
-            throw new IllegalArgumentException("it has %d singular values and a bound of %s: expected more than %d, and"
-                            .formatted(values.length, sineBound, rank)
-                    + " a bound above 0");
-        }
+        requireNumbers(opened, values, basis.values(), new double[] {sineBound});
         return new Leading(values, basis, sineBound);
     }
 
@@ -188,8 +191,8 @@ public final class SubspaceCache {
         }
     }
 
-    private static void requireNumbers(Safetensors opened, double[] values, Matrix vectors) {
-        if (!Objects.equals(opened.metadata().get(NUMBERS), sha256(values, vectors.values()))) {
+    private static void requireNumbers(Safetensors opened, double[]... numbers) {
+        if (!Objects.equals(opened.metadata().get(NUMBERS), sha256(numbers))) {
             throw new IllegalArgumentException("its numbers are not those that were written");
         }
     }
@@ -201,14 +204,19 @@ public final class SubspaceCache {
         }
     }
 
-    private void write(String layout, Map<String, String> more, double[] values, Matrix vectors) throws IOException {
+    private void write(Path file, String layout, double[] values, Matrix vectors, @Nullable Double sineBound)
+            throws IOException {
         SafetensorsWriter writer = SafetensorsWriter.create()
                 .metadata(LAYOUT, layout)
                 .metadata(DECODER, sha256)
-                .metadata(NUMBERS, sha256(values, vectors.values()))
                 .addVector(VALUES, DType.F64, values)
                 .add(VECTORS, DType.F64, vectors);
-        more.forEach(writer::metadata);
+        if (sineBound == null) {
+            writer.metadata(NUMBERS, sha256(values, vectors.values()));
+        } else {
+            writer.metadata(SINE_BOUND, sineBound.toString())
+                    .metadata(NUMBERS, sha256(values, vectors.values(), new double[] {sineBound}));
+        }
         AtomicFile.write(file, writer::writeTo);
     }
 

@@ -45,7 +45,8 @@ record StepOne(
             return identity(trained);
         }
         Matrix basis = window.subspace().basis();
-        ExplainerSubspace leading = trained.ofRank(rank);
+        // What turns the complement is orthogonal to the leading directions only as all of them have these.
+        ExplainerSubspace leading = rotation == Rotation.PRINTED ? trained.ofRank(rank) : trained.exact(rank);
         Matrix dictionary = leading.subspace().basis();
         Svd svd = Svd.of(weighed(Kernels.transposeMultiply(dictionary, basis), leading));
         Matrix turn = turn(dictionary, svd);

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.explainer.Decoder;
+import io.plumbline.geometry.ExplainerSubspace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.refit.GaeSettings;
 import io.plumbline.refit.Problem;
@@ -15,6 +16,7 @@ import io.plumbline.refit.Rotation;
 import io.plumbline.refit.SampleRows;
 import io.plumbline.wire.DType;
 import java.util.Random;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Tests what is published once the gate has passed a winner. */
@@ -155,7 +157,45 @@ class GatedAdaptationTest {
         return adapt(problem, check, new SwapGate(limits));
     }
 
+    @Test
+    void aProfileTakesAllDirectionsWhereLeadingOnesDoNotSuffice() {
+        assertTrue(new AdaptationProfile.Auto().takesAllDirections(2_048));
+        assertTrue(paper(32, Rotation.FULL_RANK).takesAllDirections(2_048));
+        assertTrue(paper(600, Rotation.PRINTED).takesAllDirections(2_048));
+        assertFalse(paper(32, Rotation.PRINTED).takesAllDirections(2_048));
+    }
+
+    /** Tests a width whose leading directions are found without the others, up to a bound. */
+    @Test
+    void whatTakesAllDirectionsDoesNotDependOnWhichWereKnownBefore() {
+        Problem wide = Problem.random(61, 300, 1_100, 1_024);
+        ExplainerSubspace leading = ExplainerSubspace.of(wide.trained(), 3);
+        assertTrue(leading.sineBound() > 0.0);
+        AdaptationProfile profile = paper(3, Rotation.FULL_RANK);
+        GateDecision.Figures found = adapt(wide, leading, null, new SwapGate(FREE), profile)
+                .decision()
+                .figures();
+        GateDecision.Figures expected = adapt(wide, leading.exact(3), null, new SwapGate(FREE), profile)
+                .decision()
+                .figures();
+        assertEquals(expected.gapBefore(), found.gapBefore());
+        assertEquals(expected.gapAfter(), found.gapAfter());
+    }
+
+    private static AdaptationProfile paper(int rank, Rotation rotation) {
+        return new AdaptationProfile.Paper(new GaeSettings(rank, rotation, Regularisation.relative(0, 1), 0));
+    }
+
     private static GatedAdaptation adapt(Problem problem, SampleRows check, SwapGate gate) {
+        return adapt(problem, problem.subspace(), check, gate, new AdaptationProfile.Paper(SETTINGS));
+    }
+
+    private static GatedAdaptation adapt(
+            Problem problem,
+            ExplainerSubspace subspace,
+            @Nullable SampleRows check,
+            SwapGate gate,
+            AdaptationProfile profile) {
         AdaptationRows rows = new AdaptationRows(
                 problem.part(0, 150).rows(),
                 problem.part(150, 200).rows(),
@@ -165,9 +205,9 @@ class GatedAdaptationTest {
                 null,
                 check);
         return GatedAdaptation.of(
-                new AdaptationProfile.Paper(SETTINGS),
+                profile,
                 gate,
-                SiteDecoders.servingTrained(problem.trained(), problem.subspace(), 3),
+                SiteDecoders.servingTrained(problem.trained(), subspace, 3),
                 rows,
                 DType.F64);
     }

@@ -94,7 +94,7 @@ class SubspaceCacheTest {
 
     @Test
     void aFolderThatCannotBeWrittenToCostsTimeAndNothingElse() {
-        Path nowhere = folder.resolve("gone").resolve(SubspaceCache.FILE);
+        Path nowhere = folder.resolve("gone");
         ExplainerSubspace made = SubspaceCache.kept(nowhere, DECODER, DECODER.sha256(), 2, log::add);
         assertEquals(ExplainerSubspace.of(DECODER, 2).leftVectors(), made.leftVectors());
         assertTrue(log.get(1).contains("not kept, so the next start takes as long"), log::toString);
@@ -108,7 +108,7 @@ class SubspaceCacheTest {
     }
 
     private ExplainerSubspace kept(Decoder decoder, int rank) {
-        return SubspaceCache.kept(file(), decoder, decoder.sha256(), rank, log::add);
+        return SubspaceCache.kept(folder, decoder, decoder.sha256(), rank, log::add);
     }
 
     private Path file() {

@@ -1,6 +1,7 @@
 package io.plumbline.refit;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.geometry.ActiveSubspace;
 import io.plumbline.geometry.ExplainerSubspace;
@@ -11,6 +12,7 @@ import io.plumbline.moments.SecondMoment;
 import java.util.Random;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class StepOneTest {
 
@@ -47,6 +49,32 @@ class StepOneTest {
         Matrix expected = Kernels.multiplyTranspose(
                 Kernels.multiply(from, Kernels.multiplyTranspose(svd.left(), svd.right())), onto);
         assertClose(expected, found, "scale " + last);
+    }
+
+    /** Tests a width from which on leading directions are found without the others, up to a sine of 1e-4. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void theFullRankFormIsARotationAtAnyWidth(boolean allAreKnown) {
+        int dimension = 1_024;
+        int rank = 6;
+        Random random = new Random(5);
+        Matrix weights = Problem.gaussian(random, 1_500, dimension, 1.0);
+        for (int i = 0; i < weights.rows(); i++) {
+            for (int j = 0; j < 2 * rank; j++) {
+                weights.set(i, j, (4.0 - 0.2 * j) * weights.get(i, j));
+            }
+        }
+        ExplainerSubspace trained = ExplainerSubspace.ofWeights(weights, rank);
+        assertTrue(trained.sineBound() > 0.0);
+        if (allAreKnown) {
+            trained.leftVectors();
+        }
+        Matrix rows = Problem.gaussian(random, 90, dimension, 1.0);
+        ActiveSubspace window =
+                ActiveSubspace.leadingOnly(SecondMoment.of(rows).matrix(), rank, null);
+        StepOne rotation = StepOne.of(trained, window, Rotation.FULL_RANK);
+        Matrix turned = rotation.rotate(Matrix.identity(dimension), 1.0);
+        assertClose(Matrix.identity(dimension), Kernels.transposeMultiply(turned, turned), "R^T R");
     }
 
     private static Matrix columns(Matrix matrix, int from) {

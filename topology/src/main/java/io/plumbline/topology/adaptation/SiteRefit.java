@@ -34,6 +34,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class SiteRefit {
 
+    private static final String BEING_COMPUTED =
+            "all directions of the dictionary are being computed, once: the rows wait for those of the next drifted "
+                    + "window";
+
     private final String site;
     private final Explainer explainer;
     private final int rank;
@@ -44,6 +48,7 @@ final class SiteRefit {
     private final ForkJoinTask<CleanTraffic> clean;
     private final ExplainerSubspace trainedSubspace;
     private final String parentSha256;
+    private final boolean takesAllDirections;
 
     /** Holds what a refit needs of the rows that the baseline keeps. */
     private record CleanTraffic(
@@ -58,7 +63,8 @@ final class SiteRefit {
     }
 
     /**
-     * Begins to encode the rows of clean traffic, on another thread: the first refit waits for them.
+     * Begins to encode the rows of clean traffic, on another thread: the first refit waits for them. Where the profile
+     * takes all directions of the dictionary, it begins to compute these too, for which no refit waits.
      *
      * @param trainedSubspace of the explainer's decoder, at any rank
      * @param baselineRows rows of clean traffic, request after request
@@ -80,8 +86,9 @@ final class SiteRefit {
         // Encoding thousands of rows takes longer than joining a group does; nobody asks for them before a window has
         // drifted.
         this.clean = ForkJoinPool.commonPool().submit(() -> CleanTraffic.of(explainer, baselineRows));
-        if (settings.profile().takesAllDirections()) {
-            ForkJoinPool.commonPool().execute(trainedSubspace::leftVectors);
+        this.takesAllDirections = settings.profile().takesAllDirections(trainedSubspace.dimension());
+        if (takesAllDirections) {
+            trainedSubspace.begin();
         }
         this.site = site;
         this.explainer = explainer;
@@ -111,6 +118,10 @@ final class SiteRefit {
 
     private AdapterAnswer fit(
             AdaptationMessage.Adapt request, PooledRows pool, ServingDecoder current, GateLimits limits, long begin) {
+        if (takesAllDirections && !trainedSubspace.isComplete()) {
+            // These take longer than the group or a transaction waits for.
+            return AdapterAnswer.said(answer(request, Outcome.POOLED, BEING_COMPUTED, begin));
+        }
         CleanTraffic traffic = clean.join();
         if (traffic.misread() != null) {
             return AdapterAnswer.said(answer(request, Outcome.REFUSED, traffic.misread(), begin));

@@ -96,26 +96,27 @@ record SiteSizes(
             SiteSettings settings, @Nullable AdaptationSettings adaptation, int requestComponents) {
         DownstreamSettings downstream = settings.downstream();
         try {
-            return Files.exists(
-                            settings.explained().hasExplainer()
-                                    ? settings.explained().explainer()
-                                    : settings.explained().baseline())
-                    ? Optional.of(new SiteSizes(
-                            settings.id(),
-                            shape(settings),
-                            settings.explained().rank(),
-                            settings.refits().adapts(),
-                            adaptation == null ? 0 : adaptation.pooledRows(),
-                            requestComponents,
-                            downstream == null ? 0 : downstream.requests(),
-                            downstream != null && downstream.gate(),
-                            candidate(settings),
-                            EngineRequests.header(
-                                            settings.breakdownBy(),
-                                            settings.explained().hasExplainer())
-                                    != null,
-                            adaptation != null && adaptation.profile().takesAllDirections()))
-                    : Optional.empty();
+            if (!Files.exists(
+                    settings.explained().hasExplainer()
+                            ? settings.explained().explainer()
+                            : settings.explained().baseline())) {
+                return Optional.empty();
+            }
+            ExplainerShape shape = shape(settings);
+            return Optional.of(new SiteSizes(
+                    settings.id(),
+                    shape,
+                    settings.explained().rank(),
+                    settings.refits().adapts(),
+                    adaptation == null ? 0 : adaptation.pooledRows(),
+                    requestComponents,
+                    downstream == null ? 0 : downstream.requests(),
+                    downstream != null && downstream.gate(),
+                    candidate(settings),
+                    EngineRequests.header(
+                                    settings.breakdownBy(), settings.explained().hasExplainer())
+                            != null,
+                    adaptation != null && adaptation.profile().takesAllDirections(shape.targetWidth())));
         } catch (IOException | IllegalArgumentException unreadable) {
             return Optional.empty();
         }

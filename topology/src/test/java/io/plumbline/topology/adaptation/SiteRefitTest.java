@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.adaptation.AdaptationProfile;
@@ -13,6 +14,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.formats.Formats;
 import io.plumbline.geometry.ExplainerSubspace;
+import io.plumbline.geometry.SubspaceCache;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.RowSample;
 import io.plumbline.moments.SampledRow;
@@ -30,6 +32,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -42,6 +45,7 @@ class SiteRefitTest {
     private static final int WIDTH = 6;
     private static final double VALIDATION_SHARE = 0.25;
     private static final GateLimits ANY_CHANGE = new GateLimits(0.05, 1.0, -1.0, 1e9, 1.0, 1e9);
+    private static final String STANDARD = "\"architecture\": \"standard\"";
     private static final AdaptationMessage.Adapt REQUEST =
             new AdaptationMessage.Adapt(10_000, 0, List.of(new AdaptationMessage.BlockRows(null, 256, 512, 1)));
 
@@ -159,6 +163,52 @@ class SiteRefitTest {
         assertNull(report.gate());
     }
 
+    /** Tests a width at which all directions take longer than anything may wait for: here, until they are let go. */
+    @Test
+    void noRefitWaitsForAllDirections() throws IOException, InterruptedException {
+        int width = 1_024;
+        Explainer explainer = explainer(width, 1.0, STANDARD);
+        CountDownLatch go = new CountDownLatch(1);
+        ExplainerSubspace subspace =
+                SubspaceCache.of(folder, explainer.decoder(), explainer.decoder().sha256(), 3, line -> {
+                    if (line.startsWith("computing the directions")) {
+                        awaited(go);
+                    }
+                });
+        AdaptationProfile fullRank = new AdaptationProfile.Paper(
+                new GaeSettings(3, Rotation.FULL_RANK, Regularisation.relative(0.0, 0.1), 0.0));
+        SiteRefit refit = new SiteRefit(
+                "layer.2", explainer, subspace, List.of(), 3, settings(fullRank), new WindowCodes(), null, List.of());
+        PooledRows sample = sample(width);
+        AdaptationReport early =
+                assertTimeoutPreemptively(Duration.ofSeconds(20), () -> adapted(refit, explainer, sample));
+        assertEquals(Outcome.POOLED, early.outcome());
+        assertEquals(
+                "all directions of the dictionary are being computed, once: the rows wait for those of the next "
+                        + "drifted window",
+                early.reason());
+        go.countDown();
+        while (!subspace.isComplete()) {
+            Thread.sleep(20);
+        }
+        AdaptationReport late = adapted(refit, explainer, sample);
+        assertNotEquals(Outcome.POOLED, late.outcome(), late::reason);
+        assertEquals(2, late.candidates().size());
+    }
+
+    private static AdaptationReport adapted(SiteRefit refit, Explainer explainer, PooledRows sample) {
+        return refit.adapt(REQUEST, sample, ServingDecoder.of(explainer.decoder()), ANY_CHANGE)
+                .report();
+    }
+
+    private static void awaited(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     private static <T> T present(@Nullable T value) {
         assertNotNull(value);
         return value;
@@ -223,10 +273,12 @@ class SiteRefitTest {
     }
 
     private static SiteRefit refit(Explainer explainer, AdaptationProfile profile) {
-        return refit(
-                explainer,
-                new AdaptationSettings(
-                        profile, ANY_CHANGE, VALIDATION_SHARE, SelectBy.FVU, DType.F32, 512, Duration.ZERO));
+        return refit(explainer, settings(profile));
+    }
+
+    private static AdaptationSettings settings(AdaptationProfile profile) {
+        return new AdaptationSettings(
+                profile, ANY_CHANGE, VALIDATION_SHARE, SelectBy.FVU, DType.F32, 512, Duration.ZERO);
     }
 
     private static SiteRefit refit(Explainer explainer, AdaptationSettings settings) {
@@ -247,11 +299,15 @@ class SiteRefitTest {
     }
 
     private static PooledRows sample() {
+        return sample(WIDTH);
+    }
+
+    private static PooledRows sample(int width) {
         RowSample sample = RowSample.ofCapacity(512);
         Random random = new Random(11);
         for (int row = 0; row < 256; row++) {
-            float[] values = new float[WIDTH];
-            for (int j = 0; j < WIDTH; j++) {
+            float[] values = new float[width];
+            for (int j = 0; j < width; j++) {
                 values[j] = (float) ((j < 3 ? 0.1 : 1.0 + j) * random.nextGaussian());
             }
             sample.offer(RowSample.hash(row, 0), row / 8, row / 8, values, null);
@@ -265,30 +321,34 @@ class SiteRefitTest {
 
     /** Reads both signs of every coordinate; writes half of the first three and a quarter of the others. */
     private Explainer explainer(double decoderScale) throws IOException {
-        return explainer(decoderScale, "\"architecture\": \"standard\"");
+        return explainer(decoderScale, STANDARD);
     }
 
     private Explainer explainer(double decoderScale, String architecture) throws IOException {
+        return explainer(WIDTH, decoderScale, architecture);
+    }
+
+    private Explainer explainer(int width, double decoderScale, String architecture) throws IOException {
         Path directory = Files.createDirectories(folder.resolve("sae-" + decoderScale));
-        Matrix encoder = Matrix.zeros(WIDTH, 2 * WIDTH);
-        Matrix decoder = Matrix.zeros(2 * WIDTH, WIDTH);
-        for (int j = 0; j < WIDTH; j++) {
+        Matrix encoder = Matrix.zeros(width, 2 * width);
+        Matrix decoder = Matrix.zeros(2 * width, width);
+        for (int j = 0; j < width; j++) {
             encoder.set(j, j, 1.0 / decoderScale);
-            encoder.set(j, j + WIDTH, -1.0 / decoderScale);
+            encoder.set(j, j + width, -1.0 / decoderScale);
             decoder.set(j, j, (j < 3 ? 0.5 : 0.25) * decoderScale);
-            decoder.set(j + WIDTH, j, -(j < 3 ? 0.5 : 0.25) * decoderScale);
+            decoder.set(j + width, j, -(j < 3 ? 0.5 : 0.25) * decoderScale);
         }
         SafetensorsWriter.create()
                 .add("W_enc", DType.F32, encoder)
-                .addVector("b_enc", DType.F32, new double[2 * WIDTH])
+                .addVector("b_enc", DType.F32, new double[2 * width])
                 .add("W_dec", DType.F32, decoder)
-                .addVector("b_dec", DType.F32, new double[WIDTH])
+                .addVector("b_dec", DType.F32, new double[width])
                 .writeTo(directory.resolve("sae_weights.safetensors"));
         Files.writeString(
                 directory.resolve("cfg.json"),
                 ("{%s, \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": false, "
                                 + "\"normalize_activations\": \"none\"}")
-                        .formatted(architecture, WIDTH, 2 * WIDTH));
+                        .formatted(architecture, width, 2 * width));
         return Formats.read(directory);
     }
 }
