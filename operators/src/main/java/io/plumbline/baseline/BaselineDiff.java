@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.function.IntPredicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -53,24 +54,38 @@ public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps
     }
 
     /**
-     * Compares two baselines of one explainer. <b>Cost:</b> two decompositions of d x d per rank.
+     * Compares two baselines of one explainer at every rank. <b>Cost:</b> two decompositions of d x d per rank.
+     * <b>Memory:</b> {@code 8 d^2} bytes for the one matrix that is unfolded at a time, and up to {@code 20 d^2}
+     * for its decomposition.
      *
      * @param threshold the rule both are asked for a level by
      * @param together the statistics that are judged as one; the others each by itself
      * @throws IllegalArgumentException if they are of two explainers: their statistics are not the same
      */
     public static BaselineDiff between(Baseline old, Baseline other, Threshold threshold, List<String> together) {
+        return between(old, other, rank -> true, threshold, together);
+    }
+
+    /** Compares as {@link #between(Baseline, Baseline, Threshold, List)} does, at one rank alone. */
+    public static BaselineDiff betweenAt(
+            int rank, Baseline old, Baseline other, Threshold threshold, List<String> together) {
+        return between(old, other, one -> one == rank, threshold, together);
+    }
+
+    private static BaselineDiff between(
+            Baseline old, Baseline other, IntPredicate ranks, Threshold threshold, List<String> together) {
         if (!old.explainerSha256().equals(other.explainerSha256())) {
             throw new IllegalArgumentException(
                     "the old baseline was made with decoder %s, the new one with %s: there is nothing to compare"
                             .formatted(old.explainerSha256(), other.explainerSha256()));
         }
-        double shift = other.moment().matrix().minus(old.moment().matrix()).frobeniusNorm();
         Map<Integer, FaithfulnessGap> gaps = new LinkedHashMap<>();
         List<Change> changes = new ArrayList<>();
         TreeSet<NullSample> sizes =
                 new TreeSet<>(Comparator.comparingInt(NullSample::rank).thenComparingInt(NullSample::rowsPerWindow));
-        Stream.concat(old.samples().stream(), other.samples().stream()).forEach(sizes::add);
+        Stream.concat(old.samples().stream(), other.samples().stream())
+                .filter(sample -> ranks.test(sample.rank()))
+                .forEach(sizes::add);
         for (NullSample size : sizes) {
             if (!gaps.containsKey(size.rank())) {
                 gaps.put(size.rank(), gap(old, other, size.rank()));
@@ -87,7 +102,7 @@ public record BaselineDiff(double shiftRatio, Map<Integer, FaithfulnessGap> gaps
                         windows(other, size, statistic)));
             }
         }
-        return new BaselineDiff(shift / old.moment().matrix().frobeniusNorm(), gaps, changes);
+        return new BaselineDiff(other.moment().shiftFrom(old.moment()), gaps, changes);
     }
 
     private static FaithfulnessGap gap(Baseline old, Baseline other, int rank) {

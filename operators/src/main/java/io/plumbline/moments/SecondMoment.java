@@ -108,6 +108,26 @@ public final class SecondMoment {
         return sum / rows;
     }
 
+    /** Returns {@code |M - M_old|_F / |M_old|_F}, with neither matrix unfolded. */
+    public double shiftFrom(SecondMoment old) {
+        MomentState.requireSameDimension(dimension, old.dimension);
+        requireSomeRows();
+        old.requireSomeRows();
+        double shift = 0.0;
+        double norm = 0.0;
+        int next = dimension;
+        for (int i = 0; i < dimension; i++) {
+            for (int j = 0; j <= i; j++) {
+                double was = old.state[next] / old.rows;
+                double moved = state[next++] / rows - was;
+                double times = i == j ? 1.0 : 2.0;
+                shift += times * moved * moved;
+                norm += times * was * was;
+            }
+        }
+        return Math.sqrt(shift / norm);
+    }
+
     /**
      * Returns this moment without the rows of {@code part}, which must be among them: for judging a window against
      * everything else. Exact on integer-valued rows; otherwise the error is that of the larger moment.

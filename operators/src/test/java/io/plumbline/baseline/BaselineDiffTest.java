@@ -70,6 +70,19 @@ class BaselineDiffTest {
     }
 
     @Test
+    void atOneRankNothingOfAnotherIsCompared() {
+        String sha256 = "1".repeat(64);
+        Baseline old = baseline(new double[] {3, 2, 1}, sha256, sample(1, 10, 1, 2, 3), sample(2, 10, 1, 2, 3));
+        Baseline other = baseline(new double[] {2, 3, 1}, sha256, sample(1, 10, 4, 5, 6, 7), sample(2, 40, 1, 2, 3));
+        BaselineDiff all = BaselineDiff.between(old, other, LARGEST, List.of());
+        BaselineDiff one = BaselineDiff.betweenAt(2, old, other, LARGEST, List.of());
+        assertEquals(all.shiftRatio(), one.shiftRatio());
+        assertEquals(Map.of(2, all.gaps().get(2)), one.gaps());
+        assertEquals(
+                all.thresholds().stream().filter(change -> change.rank() == 2).toList(), one.thresholds());
+    }
+
+    @Test
     void statisticsThatAreJudgedAsOneAreComparedByTheLevelsTheyHaveTogether() {
         Map<String, double[]> clean = Map.of(
                 "faithfulness_gap", new double[] {1, 2, 3, 2}, "residual_energy", new double[] {0.1, 0.4, 0.2, 0.3});

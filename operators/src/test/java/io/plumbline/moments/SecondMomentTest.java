@@ -36,6 +36,20 @@ class SecondMomentTest {
         assertThrows(IllegalArgumentException.class, () -> SecondMomentAccumulator.sum(d + 1, parts));
     }
 
+    /** Twin of the difference of the unfolded matrices, whose sums have another order: of d² terms, all positive. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4, 13})
+    void theShiftIsThatOfTheUnfoldedMatrices(int d) {
+        Random random = new Random(d);
+        SecondMoment old = SecondMoment.of(floats(random, 40, d));
+        SecondMoment next = SecondMoment.of(floats(random, 25, d));
+        double expected = next.matrix().minus(old.matrix()).frobeniusNorm()
+                / old.matrix().frobeniusNorm();
+        assertEquals(expected, next.shiftFrom(old), 2 * (d * d + 4) * 0x1p-53 * expected, "d = " + d);
+        SecondMoment wider = SecondMoment.of(floats(random, 3, d + 1));
+        assertThrows(IllegalArgumentException.class, () -> next.shiftFrom(wider));
+    }
+
     /**
      * Products of floats are exact in double; a sum of N terms errs by at most (N + 1) 2^-53 of the sum of their sizes.
      */

@@ -42,13 +42,36 @@ public record BaselineComparison(
         List<BaselineDiff.Change> thresholds) {
 
     /** The gap at a rank, and its share of the largest possible one. */
-    public record Gap(int rank, double gapToOld, double gapToOldShare) {}
+    public record Gap(int rank, double gapToOld, double gapToOldShare) {
+
+        public Gap {
+            if (rank < 1 || !Double.isFinite(gapToOld) || !Double.isFinite(gapToOldShare)) {
+                throw new IllegalArgumentException(
+                        "gap %s, share %s at rank %d: no numbers".formatted(gapToOld, gapToOldShare, rank));
+            }
+        }
+    }
+
+    private static final int LONGEST_STATISTIC = 100;
 
     public BaselineComparison {
+        BaselineVersion.requireHash("replaces_sha256", replacesSha256);
+        BaselineVersion.requireTime("replaces_created_ms", replacesCreatedMs);
         rowsOldNew = List.copyOf(rowsOldNew);
         reconstructionFvuOldNew = List.copyOf(reconstructionFvuOldNew);
+        if (replacesSha256.isBlank()
+                || rowsOldNew.size() != 2
+                || reconstructionFvuOldNew.size() != 2
+                || !reconstructionFvuOldNew.stream().allMatch(Double::isFinite)
+                || !Double.isFinite(shiftRatioOfOld)) {
+            throw new IllegalArgumentException("rows %s, FVU %s, shift %s: expected pairs of old and new, and numbers"
+                    .formatted(rowsOldNew, reconstructionFvuOldNew, shiftRatioOfOld));
+        }
         gaps = List.copyOf(gaps);
         thresholds = List.copyOf(thresholds);
+        for (BaselineDiff.Change change : thresholds) {
+            BaselineVersion.requireLength("statistic", change.statistic(), LONGEST_STATISTIC);
+        }
     }
 
     /**
@@ -60,7 +83,16 @@ public record BaselineComparison(
      */
     public static BaselineComparison between(
             Baseline old, String sha256, Baseline next, Threshold rule, List<String> triggers) {
-        BaselineDiff diff = BaselineDiff.between(old, next, rule, triggers);
+        return of(BaselineDiff.between(old, next, rule, triggers), old, sha256, next);
+    }
+
+    /** Compares as {@link #between} does, at one rank alone. */
+    static BaselineComparison betweenAt(
+            int rank, Baseline old, String sha256, Baseline next, Threshold rule, List<String> triggers) {
+        return of(BaselineDiff.betweenAt(rank, old, next, rule, triggers), old, sha256, next);
+    }
+
+    private static BaselineComparison of(BaselineDiff diff, Baseline old, String sha256, Baseline next) {
         Provenance provenance = old.provenance();
         return new BaselineComparison(
                 sha256,
@@ -111,6 +143,18 @@ public record BaselineComparison(
             }
         }
         return words;
+    }
+
+    /** Returns this with the gaps and levels of one rank alone. */
+    BaselineComparison at(int rank) {
+        return new BaselineComparison(
+                replacesSha256,
+                replacesCreatedMs,
+                rowsOldNew,
+                reconstructionFvuOldNew,
+                shiftRatioOfOld,
+                gaps.stream().filter(gap -> gap.rank() == rank).toList(),
+                thresholds.stream().filter(change -> change.rank() == rank).toList());
     }
 
     /** Returns the gap at a rank; null where neither baseline has clean windows of it. */

@@ -29,6 +29,9 @@ public record BaselineHistory(
             boolean isTaken = newest != null && newest.sha256().equals(version.sha256());
             return new BaselineHistory(site, taken, isTaken ? null : version);
         }
+        if (taken.stream().anyMatch(one -> one.key().equals(version.key()) && one.saysMoreThan(version))) {
+            return this; // written at once by one that held what was replaced, and by one that did not
+        }
         List<BaselineVersion> all = Stream.concat(
                         taken.stream().filter(one -> !one.key().equals(version.key())), Stream.of(version))
                 .sorted(BaselineVersion.IN_ORDER)
@@ -38,25 +41,33 @@ public record BaselineHistory(
                 site, all.subList(Math.max(0, all.size() - VERSIONS), all.size()), wasProposed ? null : proposed);
     }
 
+    /** Returns the history without the record of a key, which was deleted from the topic. */
+    BaselineHistory without(String key) {
+        return new BaselineHistory(
+                site,
+                taken.stream().filter(one -> !one.key().equals(key)).toList(),
+                proposed != null && proposed.key().equals(key) ? null : proposed);
+    }
+
     /** Returns the one that was taken last; null where none was. */
     public @Nullable BaselineVersion newest() {
         return taken.isEmpty() ? null : taken.get(taken.size() - 1);
     }
 
     /**
-     * Returns what is to be written of a baseline that an instance took over; null where another instance has written
-     * it, or the site was judged by it already.
+     * Returns what is to be written of a baseline that an instance took over; null where the site was judged by it
+     * already, or another instance has written it, unless that one could not compare.
      *
      * @param described with its comparison with the one this instance held before; without where it began with it
      */
     @Nullable
     BaselineVersion noted(BaselineVersion described) {
         BaselineVersion before = null;
+        BaselineVersion written = null;
         for (BaselineVersion one : taken) {
             if (one.key().equals(described.key())) {
-                return null;
-            }
-            if (BaselineVersion.IN_ORDER.compare(one, described) <= 0) {
+                written = one;
+            } else if (BaselineVersion.IN_ORDER.compare(one, described) <= 0) {
                 before = one;
             }
         }
@@ -69,8 +80,9 @@ public record BaselineHistory(
         if (comparison == null && proposal != null && proposal.sha256().equals(described.sha256())) {
             comparison = proposal.comparison();
         }
-        return described.after(
+        BaselineVersion noted = described.after(
                 before,
                 comparison != null && Objects.equals(comparison.replacesSha256(), replaced) ? comparison : null);
+        return written == null || noted.saysMoreThan(written) ? noted : null;
     }
 }

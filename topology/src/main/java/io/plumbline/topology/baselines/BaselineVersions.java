@@ -1,20 +1,15 @@
 package io.plumbline.topology.baselines;
 
-import io.plumbline.baseline.Baseline;
-import io.plumbline.baseline.Provenance;
 import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.broker.FollowedTopic;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.emission.ApprovedBaseline;
 import io.plumbline.topology.kafka.OncePerMinute;
 import io.plumbline.topology.reload.ConfigVersion;
 import io.plumbline.topology.reload.ReloadListener;
 import io.plumbline.topology.report.Json;
 import io.plumbline.wire.Printable;
-import java.io.IOException;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
@@ -22,7 +17,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
-import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -31,18 +25,17 @@ import org.slf4j.LoggerFactory;
  * for it: what no broker takes is warned of, shown by a metric and tried again.
  *
  * <p>Every instance notes what it takes over, under the same key; one that finds the record there writes none. Two that
- * write at once write the same, and compaction keeps one. A process that starts with the baseline that the topic names
- * last writes nothing.
+ * write at once write the same, and compaction keeps one. Who held what was replaced writes at once, with the
+ * comparison, even where the record is there without; who did not waits some seconds for somebody who did. A process
+ * that starts with the baseline that the topic names last writes nothing.
  *
- * <p><b>Cost</b> of a note: one comparison of two baselines, on a daemon thread of its own. It holds the baseline of
- * each site, which the monitor holds too.
+ * <p><b>Cost</b> of a note: one comparison of two baselines at the site's rank, on a daemon thread of its own.
  */
 public final class BaselineVersions implements ReloadListener, AutoCloseable {
 
     private static final Logger LOG = LoggerFactory.getLogger(BaselineVersions.class);
-    private static final long AGAIN_SECONDS = 10;
-
-    private record Held(String sha256, Baseline baseline) {}
+    private static final Duration AGAIN = Duration.ofSeconds(10);
+    private static final Duration FUTURE = Duration.ofDays(1);
 
     private final MonitorConfig config;
     private final BaselineListener listener;
@@ -56,29 +49,54 @@ public final class BaselineVersions implements ReloadListener, AutoCloseable {
     });
 
     // Of the noting thread alone.
-    private final Map<String, Held> held = new HashMap<>();
-    private final List<BaselineVersion> unwritten = new ArrayList<>();
+    private final TakenOver takenOver = new TakenOver();
+    private final Unwritten unwritten;
+    private final Duration again;
 
-    private BaselineVersions(MonitorConfig config, BaselineListener listener) {
+    private BaselineVersions(MonitorConfig config, BaselineListener listener, Duration again) {
         this.config = config;
         this.listener = listener;
+        this.again = again;
+        unwritten = new Unwritten(again, System::nanoTime);
         topic = FollowedTopic.follow(config, config.topics().baselines(), "baselines", this::heard);
         ScheduledFuture<?> unused =
-                noting.scheduleWithFixedDelay(this::write, AGAIN_SECONDS, AGAIN_SECONDS, TimeUnit.SECONDS);
+                noting.scheduleWithFixedDelay(
+                        () -> guarded(this::write), again.toMillis(), again.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Begins to follow the topic. */
     public static BaselineVersions follow(MonitorConfig config, BaselineListener listener) {
-        return new BaselineVersions(config, listener);
+        return follow(config, listener, AGAIN);
     }
 
-    /** Reads a record of the topic; throws {@link IllegalArgumentException} of one that is none. */
-    static BaselineVersion read(ConsumerRecord<byte[], byte[]> record) {
-        return Json.read(record.value() == null ? new byte[0] : record.value(), BaselineVersion.class);
+    /** @param again time after which what no broker took is offered again */
+    static BaselineVersions follow(MonitorConfig config, BaselineListener listener, Duration again) {
+        return new BaselineVersions(config, listener, again);
+    }
+
+    /**
+     * Reads a record of the topic.
+     *
+     * @throws IllegalArgumentException of one that is none, or says that it was agreed on a day from now or later
+     */
+    static BaselineVersion read(byte[] value, long nowMs) {
+        BaselineVersion version = Json.read(value, BaselineVersion.class);
+        BaselineVersion.Taken taken = version.taken();
+        if (taken != null && Math.max(taken.agreedMs(), taken.topicMs()) > nowMs + FUTURE.toMillis()) {
+            throw new IllegalArgumentException("agreed on at %d, of a topic of %d: that is to come, now is %d"
+                    .formatted(taken.agreedMs(), taken.topicMs(), nowMs));
+        }
+        return version;
     }
 
     private void heard(ConsumerRecord<byte[], byte[]> record) {
-        take(read(record));
+        if (record.value() == null) {
+            if (record.key() != null) {
+                forget(new String(record.key(), StandardCharsets.UTF_8));
+            }
+        } else {
+            take(read(record.value(), System.currentTimeMillis()));
+        }
     }
 
     private synchronized void take(BaselineVersion version) {
@@ -90,92 +108,66 @@ public final class BaselineVersions implements ReloadListener, AutoCloseable {
         listener.onBaselines(history);
     }
 
-    @Override
-    public void onSites(
-            Map<String, WatchedSite> sites, Map<String, String> baselines, MonitorConfig next, ConfigVersion version) {
-        noting.execute(() -> {
-            try {
-                sites.forEach((name, site) -> describe(site, baselines.getOrDefault(name, ""), next, version));
-                held.keySet().retainAll(sites.keySet());
-                write();
-            } catch (RuntimeException broken) {
-                warn(broken);
+    /** Removes what somebody deleted from the topic, by a record without a value. */
+    private synchronized void forget(String key) {
+        histories.replaceAll((site, before) -> {
+            BaselineHistory history = before.without(key);
+            if (!history.equals(before)) {
+                listener.onBaselines(history);
             }
+            return history;
         });
     }
 
-    private void describe(WatchedSite site, String sha256, MonitorConfig next, ConfigVersion version) {
-        Held before = held.get(site.site());
-        if (sha256.isEmpty() || (before != null && before.sha256().equals(sha256))) {
-            return;
-        }
-        Baseline baseline = site.baseline().byItself();
-        held.put(site.site(), new Held(sha256, baseline));
-        unwritten.add(BaselineVersion.of(
-                site.site(),
-                sha256,
-                baseline,
-                site.settings().explained().rank(),
-                approver(site, baseline, next),
-                new BaselineVersion.Taken(version.version(), version.fromMs(), version.publishedMs()),
-                before == null
-                        ? null
-                        : BaselineComparison.between(
-                                before.baseline(),
-                                before.sha256(),
-                                baseline,
-                                BaselineComparison.rule(
-                                        site.settings(), next.window().size()),
-                                site.settings().alarms().triggers())));
+    @Override
+    public void onSites(
+            Map<String, WatchedSite> sites, Map<String, String> baselines, MonitorConfig next, ConfigVersion version) {
+        noting.execute(() -> guarded(() -> {
+            unwritten.add(takenOver.describe(sites, baselines, next, version));
+            write();
+        }));
     }
 
-    private static ApprovedBaseline.@Nullable Approver approver(
-            WatchedSite site, Baseline baseline, MonitorConfig config) {
-        Provenance provenance = baseline.provenance();
-        String content = provenance == null ? null : provenance.content();
+    /** Runs a task whose failure stops none that follow, and is seen. */
+    private void guarded(Runnable task) {
         try {
-            return content == null
-                    ? null
-                    : ApprovedBaseline.approver(
-                            site.settings().explained().baseline(),
-                            content,
-                            config.signing().approverKeys());
-        } catch (IOException unreadable) {
-            return null;
+            task.run();
+        } catch (RuntimeException | Error broken) {
+            warn(broken);
         }
     }
 
     /** Writes what is not written yet, once what the topic held at the start is known. */
     private void write() {
         try {
-            while (!unwritten.isEmpty() && topic.awaitCaughtUp(AGAIN_SECONDS)) {
-                BaselineVersion first = unwritten.get(0);
-                BaselineVersion noted = histories
-                        .getOrDefault(first.site(), BaselineHistory.of(first.site()))
-                        .noted(first);
-                if (noted != null) {
-                    FollowedTopic.publish(config, config.topics().baselines(), Map.of(noted.key(), noted));
-                    take(noted); // the next of this site comes after it, heard or not
-                }
-                unwritten.remove(0);
+            RuntimeException refused =
+                    unwritten.size() > 0 && topic.awaitCaughtUp(again.toSeconds())
+                            ? unwritten.writeTo(
+                                    site -> histories.getOrDefault(site, BaselineHistory.of(site)), this::publish)
+                            : null;
+            if (refused != null) {
+                warn(refused);
             }
         } catch (InterruptedException stop) {
             Thread.currentThread().interrupt();
-        } catch (RuntimeException refused) {
-            warn(refused);
         }
         listener.onUnwritten(unwritten.size());
     }
 
-    private void warn(RuntimeException why) {
+    private void publish(BaselineVersion noted) throws InterruptedException {
+        FollowedTopic.publish(config, config.topics().baselines(), Map.of(noted.key(), noted));
+        take(noted); // the next of this site comes after it, heard or not
+    }
+
+    private void warn(Throwable why) {
         if (lines.take("unwritten").isPresent()) {
             LOG.warn(
                     "a baseline is in service that the history does not name yet: topic={} records={} every_s={} "
                             + "reason={}",
                     config.topics().baselines(),
                     unwritten.size(),
-                    AGAIN_SECONDS,
-                    Printable.value(why.getMessage()));
+                    again.toSeconds(),
+                    Printable.value(String.valueOf(why.getMessage())));
         }
     }
 

@@ -24,6 +24,7 @@ import org.apache.kafka.clients.producer.ProducerConfig;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.RetriableException;
 import org.apache.kafka.common.serialization.ByteArraySerializer;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -100,6 +101,16 @@ public final class FollowedTopic implements TopicFollower.Steps, AutoCloseable {
                                                     : e.getCause().getMessage()))),
                     e);
         }
+    }
+
+    /** Returns whether {@link #publish} failed because nobody answered, and not because of the record. */
+    public static boolean isAway(RuntimeException refused) {
+        for (Throwable why = refused; why != null; why = why.getCause()) {
+            if (why instanceof RetriableException || why instanceof TimeoutException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override

@@ -166,17 +166,15 @@ final class TopicPlan {
                 EnumSet.allOf(Application.class),
                 adapter);
         // Kept for ever: some hundred bytes a change.
-        add(
+        followed(
                 names.configuration(),
                 "versions of the configuration",
-                1,
                 ours(TopicConfig.RETENTION_MS_CONFIG, "-1"),
                 EnumSet.allOf(Application.class),
                 monitor);
-        add(
+        followed(
                 names.baselines(),
                 "versions of the sites' baselines",
-                1,
                 ours(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
                 monitor,
                 monitor);
@@ -197,12 +195,32 @@ final class TopicPlan {
             Map<String, String> settings,
             Set<Application> readers,
             Set<Application> writers) {
+        put(name, what, existing.getOrDefault(name, partitions), settings, readers, writers);
+    }
+
+    /** Plans a topic that {@link FollowedTopic} reads: of one partition, whatever there is. */
+    private void followed(
+            String name,
+            String what,
+            Map<String, String> settings,
+            Set<Application> readers,
+            Set<Application> writers) {
+        put(name, what, 1, settings, readers, writers);
+    }
+
+    private void put(
+            String name,
+            String what,
+            int partitions,
+            Map<String, String> settings,
+            Set<Application> readers,
+            Set<Application> writers) {
         byName.put(
                 name,
                 new Planned(
                         name,
                         what,
-                        existing.getOrDefault(name, partitions),
+                        partitions,
                         Map.copyOf(settings),
                         Set.copyOf(readers),
                         Set.copyOf(writers),

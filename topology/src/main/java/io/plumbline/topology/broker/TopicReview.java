@@ -245,12 +245,25 @@ public final class TopicReview {
     }
 
     /**
-     * Returns the sentence for a change-log whose number of partitions is not that of its tasks any more; null: it is.
+     * Returns the sentence for a change-log whose number of partitions is not that of its tasks any more, or for a
+     * topic of one partition that has several; null: it is as planned.
      */
     static @Nullable String otherPartitions(TopicPlan.Planned topic, TopicDescription found) {
         int partitions = found.partitions().size();
-        return partitions == topic.partitions()
-                ? null
+        if (partitions == topic.partitions()) {
+            return null;
+        }
+        return topic.source() == null
+                ? ("topic \"%s\" has %s, expected %d: every instance reads partition 0 alone, and what lies on another "
+                                + "is heard by none; it was not made by Plumbline: stop all instances, delete it (%s"
+                                + " are lost), and make it by `plumbline topics --create`; "
+                                + "kafka-topics.sh --delete --topic %s")
+                        .formatted(
+                                topic.name(),
+                                Amounts.count(partitions, "partition"),
+                                topic.partitions(),
+                                topic.what(),
+                                topic.name())
                 : ("topic \"%s\" has %s, expected %d: a change-log has one a task, "
                                 + "and with another number the application does not start; "
                                 + "stop all instances and delete it (open windows are lost), "

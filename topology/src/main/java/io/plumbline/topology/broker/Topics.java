@@ -167,15 +167,10 @@ public final class Topics {
             requirePartitions(planned, existing);
             if (monitors) {
                 for (String topic : sources.keySet()) {
-                    for (LossWarning one : lossWarnings(client, config, topic)) {
-                        LOG.warn(
-                                "{}: topic={} setting={}\n{}",
-                                one.sentence(),
-                                topic,
-                                Printable.value(one.setting()),
-                                one.advice());
-                    }
+                    lossWarnings(client, config, topic).forEach(one -> one.log(topic));
                 }
+                String baselines = config.topics().baselines();
+                historyWarnings(client, baselines).forEach(one -> one.log(baselines));
             }
             return new Prepared(
                     sources,
@@ -275,6 +270,10 @@ public final class Topics {
         private LossWarning(ConfigEntry setting, String sentence, String advice) {
             this(setting.name() + "=" + setting.value(), sentence, advice);
         }
+
+        private void log(String topic) {
+            LOG.warn("{}: topic={} setting={}\n{}", sentence, topic, Printable.value(setting), advice);
+        }
     }
 
     /**
@@ -312,6 +311,19 @@ public final class Topics {
                     "set it to -1 for a replay"));
         }
         return warnings;
+    }
+
+    /** Says that a topic of baselines, made by somebody else, forgets. Without the right to ask, nothing is said. */
+    static List<LossWarning> historyWarnings(TopicClient client, String topic) {
+        Map<String, Config> settings = client.settings(List.of(topic));
+        Config found = settings == null ? null : settings.get(topic);
+        ConfigEntry cleanup = found == null ? null : found.get(TopicConfig.CLEANUP_POLICY_CONFIG);
+        return cleanup == null || TopicConfig.CLEANUP_POLICY_COMPACT.equals(cleanup.value())
+                ? List.of()
+                : List.of(new LossWarning(
+                        cleanup,
+                        "the broker deletes which baselines the sites have had when that is old",
+                        "set it to compact"));
     }
 
     /** Returns the largest message of a topic: one made by someone else may take less than ours. */

@@ -83,6 +83,9 @@ public final class ConfigReload implements AutoCloseable {
 
     private boolean fromTheStart = true;
 
+    /** Time of the topic's first record; null: none is heard yet. Of the thread that hears. */
+    private @Nullable Long topicMs;
+
     private ConfigReload(
             FirstRead first,
             InForce<Watched> inForce,
@@ -275,6 +278,7 @@ public final class ConfigReload implements AutoCloseable {
                 edge(next.read().config().window()),
                 System.currentTimeMillis(),
                 HostName.local(),
+                0,
                 next.changes());
         FollowedTopic.publish(config, config.topics().configuration(), Map.of(version.sha256(), version));
         unpublished = null;
@@ -288,11 +292,13 @@ public final class ConfigReload implements AutoCloseable {
     }
 
     private void heard(ConsumerRecord<byte[], byte[]> record) {
+        long firstRecordMs = topicMs == null ? record.timestamp() : topicMs;
+        topicMs = firstRecordMs;
         ConfigVersion version = Json.read(record.value() == null ? new byte[0] : record.value(), ConfigVersion.class);
         if (version.schema() > ConfigVersion.SCHEMA) {
             throw new IllegalArgumentException("schema " + version.schema());
         }
-        heard(version.at(record.offset()));
+        heard(version.at(record.offset(), firstRecordMs));
     }
 
     private synchronized void heard(ConfigVersion version) {

@@ -11,6 +11,8 @@ import java.util.List;
  * @param fromMs event time: a window that begins then or later is judged by it
  * @param publishedMs when it was published, by the publisher's clock
  * @param publishedBy host that published it
+ * @param topicMs when the first record of its topic came, by the broker: of a topic that was made anew, whose versions
+ *     begin at 1 again, it is later
  * @param changes what it has otherwise than the one before, each as {@code key: before -> after}
  */
 public record ConfigVersion(
@@ -20,6 +22,7 @@ public record ConfigVersion(
         long fromMs,
         long publishedMs,
         String publishedBy,
+        long topicMs,
         List<String> changes) {
 
     /** The schema that this program writes, and the newest that it reads. */
@@ -35,11 +38,12 @@ public record ConfigVersion(
 
     /** Returns this as the one by which a process has judged from its start. */
     ConfigVersion fromTheStart() {
-        return new ConfigVersion(schema, version, sha256, 0, publishedMs, publishedBy, changes);
+        return new ConfigVersion(schema, version, sha256, 0, publishedMs, publishedBy, topicMs, changes);
     }
 
-    /** Returns this with the version that its record has. */
-    ConfigVersion at(long offset) {
-        return new ConfigVersion(schema, offset + 1, sha256, fromMs, publishedMs, publishedBy, changes);
+    /** Returns this with the version that its record has on a topic. */
+    ConfigVersion at(long offset, long firstRecordMs) {
+        return new ConfigVersion(
+                schema, offset + 1, sha256, fromMs, publishedMs, publishedBy, firstRecordMs, changes);
     }
 }

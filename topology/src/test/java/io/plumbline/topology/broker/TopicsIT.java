@@ -106,7 +106,7 @@ class TopicsIT {
                 application_id: grown
                 kafka: {bootstrap.servers: "%s"}
                 topics: {activations: ga, moments: gm, window_reports: gw, adaptation_requests: gq,
-                         adaptation_reports: gr, decoders: gd, dead_letters: gl, configuration: gv}
+                         adaptation_reports: gr, decoders: gd, dead_letters: gl, configuration: gv, baselines: gvb}
                 sites:
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers()));
@@ -124,6 +124,44 @@ class TopicsIT {
                 String.valueOf(refused.getMessage())
                         .endsWith("kafka-topics.sh --delete --topic grown-monitor-activations-read-changelog"),
                 refused.getMessage());
+    }
+
+    /** Tests topics that a broker made by itself, of as many partitions as it makes by default, none compacted. */
+    @Test
+    void aTopicThatIsReadInOneOrderMustHaveOnePartition() throws Exception {
+        Path file = folder.resolve("auto.yaml");
+        Files.writeString(file, """
+                application_id: auto
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: oa, moments: om, window_reports: ow, adaptation_requests: oq,
+                         adaptation_reports: or, decoders: od, dead_letters: ol, configuration: ov, baselines: ob}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers()));
+        MonitorConfig config = MonitorConfig.load(file);
+        client.createTopic("oa", 1, Map.of());
+        client.createTopic("ob", 3, Map.of("cleanup.policy", "delete"));
+        client.createTopic("ov", 2, Map.of("retention.ms", "-1"));
+        String refused = String.valueOf(assertThrows(StartException.class, () -> Topics.prepare(config))
+                .getMessage());
+        assertTrue(refused.contains("topic \"ob\" has 3 partitions, expected 1: "), refused);
+        assertTrue(refused.contains("topic \"ov\" has 2 partitions, expected 1: "), refused);
+        assertTrue(refused.endsWith("kafka-topics.sh --delete --topic ob"), refused);
+        Shell described = Shell.run("topics", "--config", file, "--describe");
+        assertTrue(described.err().contains("topic \"ob\" has 3 partitions, expected 1: "), described.err());
+        assertTrue(
+                described.err().contains("topic \"ob\": cleanup.policy = delete, expected compact: "), described.err());
+        admin.deleteTopics(List.of("ob", "ov")).all().get();
+        client.createTopic("obd", 1, Map.of("cleanup.policy", "delete"));
+        client.createTopic("obc", 1, Map.of("cleanup.policy", "compact"));
+        try (TopicClient topics = TopicClient.connect(config)) {
+            assertEquals(
+                    List.of("cleanup.policy=delete"),
+                    Topics.historyWarnings(topics, "obd").stream()
+                            .map(Topics.LossWarning::setting)
+                            .toList());
+            assertEquals(List.of(), Topics.historyWarnings(topics, "obc"));
+        }
     }
 
     /**
@@ -152,7 +190,7 @@ class TopicsIT {
                 application_id: other
                 kafka: {bootstrap.servers: "%s"}
                 topics: {activations: a, moments: m, window_reports: w, adaptation_requests: q, adaptation_reports: r,
-                         decoders: d, dead_letters: l, configuration: v}
+                         decoders: d, dead_letters: l, configuration: v, baselines: vb}
                 sites:
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers()));
@@ -191,7 +229,8 @@ class TopicsIT {
                 file,
                 Files.readString(file).replace("application_id: small", "application_id: losing")
                         + "\ntopics: {activations: la, moments: lm, window_reports: lw, adaptation_requests: lq,"
-                        + " adaptation_reports: lr, decoders: ld, dead_letters: ll, configuration: lv}\n");
+                        + " adaptation_reports: lr, decoders: ld, dead_letters: ll, configuration: lv,"
+                        + " baselines: lvb}\n");
         assertEquals(
                 0,
                 Shell.run("topics", "--config", file, "--create", "--partitions", 1)
@@ -238,7 +277,8 @@ class TopicsIT {
                 file,
                 Files.readString(file).replace("application_id: small", "application_id: moments")
                         + "\ntopics: {activations: ma, moments: mm, window_reports: mw, adaptation_requests: mq,"
-                        + " adaptation_reports: mr, decoders: md, dead_letters: ml, configuration: mv}\n");
+                        + " adaptation_reports: mr, decoders: md, dead_letters: ml, configuration: mv,"
+                        + " baselines: mvb}\n");
         client.createTopic("ma", 1, Map.of("max.message.bytes", "1000"));
         Shell small = Shell.run("topics", "--config", file, "--create", "--moment-records");
         long needed = MomentRecord.largestBytes(WatchedFolder.WIDTH, WatchedFolder.WIDTH, false, 512);
@@ -297,7 +337,7 @@ class TopicsIT {
                 application_id: misfit
                 kafka: {bootstrap.servers: "%s"}
                 topics: {activations: a2, moments: m2, window_reports: w2, adaptation_requests: q2, adaptation_reports: r2,
-                         decoders: d2, dead_letters: l2, configuration: v2}
+                         decoders: d2, dead_letters: l2, configuration: v2, baselines: v2b}
                 sites:
                   x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
                 """.formatted(broker.bootstrapServers()), "test", folder);

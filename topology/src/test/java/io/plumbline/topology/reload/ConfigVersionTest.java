@@ -14,11 +14,12 @@ class ConfigVersionTest {
 
     @Test
     void aVersionIsReadAsItWasWrittenWithTheNumberOfItsRecord() {
-        ConfigVersion version = new ConfigVersion(1, 0, "ab".repeat(32), 10, 11, "host", List.of("a: 1 -> 2"));
+        ConfigVersion version = new ConfigVersion(1, 0, "ab".repeat(32), 10, 11, "host", 0, List.of("a: 1 -> 2"));
         assertEquals(
-                version.at(6),
-                Json.read(Json.bytes(version), ConfigVersion.class).at(6));
-        assertEquals(7, version.at(6).version());
+                version.at(6, 12),
+                Json.read(Json.bytes(version), ConfigVersion.class).at(6, 12));
+        assertEquals(7, version.at(6, 12).version());
+        assertEquals(12, version.at(6, 12).fromTheStart().topicMs());
     }
 
     @ParameterizedTest

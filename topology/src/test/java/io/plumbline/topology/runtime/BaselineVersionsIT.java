@@ -10,8 +10,12 @@ import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.BrokerClient;
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.baselines.BaselineHistory;
+import io.plumbline.topology.baselines.BaselineListener;
 import io.plumbline.topology.baselines.BaselineVersion;
+import io.plumbline.topology.baselines.BaselineVersions;
 import io.plumbline.topology.cli.Shell;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.SigningKeys;
 import io.plumbline.topology.reload.ConfigVersion;
 import io.plumbline.topology.reload.FirstRead;
@@ -22,9 +26,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
 import org.junit.jupiter.api.Test;
@@ -67,17 +73,71 @@ class BaselineVersionsIT {
         }
     }
 
+    @Test
+    void aRollbackWhileNothingRanIsARecordAndADeletedOneLeavesTheHistory() throws Exception {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 2, Map.of("retention.ms", "-1"));
+            try (PlumblineRuntime first = start(broker, "first")) {
+                awaitRecords(2);
+                change("first", "baseline.safetensors", "next.safetensors");
+                awaitRecords(4);
+                ReloadIT.awaitShown(first, "plumbline_baseline_unwritten 0.0");
+            }
+            change("first", "next.safetensors", "baseline.safetensors");
+            try (PlumblineRuntime again = start(broker, "first")) {
+                awaitRecords(6);
+                ReloadIT.awaitShown(again, "plumbline_baseline_unwritten 0.0");
+            }
+            List<BaselineVersion> own = records().stream()
+                    .filter(one -> one.site().equals("s1"))
+                    .toList();
+            assertEquals(List.of(1L, 2L, 3L), own.stream().map(one -> taken(one).version()).toList());
+            assertEquals(own.get(0).sha256(), own.get(2).sha256());
+            assertEquals(own.get(1).sha256(), own.get(2).replacesSha256());
+            assertNull(own.get(2).comparison(), "it did not hold the one before");
+            assertHistoryWithout(own);
+        }
+    }
+
+    private void assertHistoryWithout(List<BaselineVersion> own) throws Exception {
+        Map<String, BaselineHistory> histories = new ConcurrentHashMap<>();
+        BaselineListener listener = new BaselineListener() {
+            @Override
+            public void onBaselines(BaselineHistory history) {
+                histories.put(history.site(), history);
+            }
+        };
+        MonitorConfig config = MonitorConfig.load(folder.resolve("first").resolve(WatchedFolder.FILE));
+        try (BaselineVersions followed = BaselineVersions.follow(config, listener)) {
+            awaitTaken(histories, own);
+            byte[] key = own.get(0).key().getBytes(StandardCharsets.UTF_8);
+            client.sendAll(List.of(new ProducerRecord<>("plumbline-baselines", key, null)));
+            awaitTaken(histories, own.subList(1, 3));
+        }
+    }
+
+    private static void awaitTaken(Map<String, BaselineHistory> histories, List<BaselineVersion> expected)
+            throws InterruptedException {
+        BrokerClient.awaitThat(
+                () -> histories
+                        .getOrDefault("s1", BaselineHistory.of("s1"))
+                        .taken()
+                        .equals(expected),
+                () -> "expected %s, there is %s".formatted(expected, histories));
+    }
+
     private void assertThreeVersions(List<BaselineVersion> records) throws Exception {
         List<ConfigVersion> agreed = client.readAll("plumbline-configuration").stream()
                 .map(record -> Json.read(record.value(), ConfigVersion.class))
                 .toList();
         assertEquals(6, records.stream().map(BaselineVersion::key).distinct().count(), "keys: " + records);
         for (String site : SITES) {
-            List<BaselineVersion> own = records.stream()
-                    .filter(one -> one.site().equals(site))
-                    .distinct()
-                    .toList();
-            assertEquals(3, own.size(), "two instances wrote other things: " + own);
+            // What compaction keeps: an instance that missed the second version cannot compare the third.
+            Map<String, BaselineVersion> last = new LinkedHashMap<>();
+            records.stream().filter(one -> one.site().equals(site)).forEach(one -> last.put(one.key(), one));
+            List<BaselineVersion> own = List.copyOf(last.values());
+            assertEquals(3, own.size(), "records: " + own);
             String was = Sha256.of(folder.resolve("first").resolve("baseline.safetensors"));
             String became = Sha256.of(folder.resolve("first").resolve("next.safetensors"));
             assertEquals(
@@ -93,11 +153,8 @@ class BaselineVersionsIT {
             Baseline file = Baseline.read(folder.resolve("first").resolve("next.safetensors"));
             assertEquals(Objects.requireNonNull(file.provenance()).content(), next.contentSha256());
             assertEquals(file.rowCount(), next.rows());
-            ConfigVersion version = agreed.stream()
-                    .filter(one ->
-                            one.fromMs() == Objects.requireNonNull(taken(next).fromMs()))
-                    .findFirst()
-                    .orElseThrow();
+            ConfigVersion version = agreed.get((int) taken(next).version() - 1);
+            assertEquals(version.fromMs(), taken(next).fromMs());
             assertEquals(version.publishedMs(), taken(next).agreedMs());
             assertEquals(
                     List.of(file.rowCount() / 2, file.rowCount()),
@@ -149,12 +206,15 @@ class BaselineVersionsIT {
     }
 
     private void change(String before, String after) throws Exception {
-        for (String name : List.of("first", "second")) {
-            Path file = folder.resolve(name).resolve(WatchedFolder.FILE);
-            String text = Files.readString(file);
-            assertTrue(text.contains(before), before);
-            Files.writeString(file, text.replace(before, after));
-        }
+        change("first", before, after);
+        change("second", before, after);
+    }
+
+    private void change(String name, String before, String after) throws Exception {
+        Path file = folder.resolve(name).resolve(WatchedFolder.FILE);
+        String text = Files.readString(file);
+        assertTrue(text.contains(before), before);
+        Files.writeString(file, text.replace(before, after));
     }
 
     private PlumblineRuntime start(EmbeddedBroker broker, String name) throws Exception {
