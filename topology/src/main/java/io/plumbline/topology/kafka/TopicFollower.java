@@ -5,7 +5,6 @@ import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
-import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.jspecify.annotations.Nullable;
 
@@ -68,7 +67,7 @@ public final class TopicFollower implements AutoCloseable {
                     follow();
                 } catch (WakeupException stop) {
                     return;
-                } catch (KafkaException | IllegalStateException away) {
+                } catch (RuntimeException away) {
                     if (!steps.isAskedAgain(away)) {
                         return;
                     }

@@ -11,7 +11,6 @@ import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import io.prometheus.metrics.model.snapshots.MetricSnapshot;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,7 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Exports how old the baseline of each site is, and how far it lies from the one it replaced. Every monitor reads that
+ * Exports how far the baseline of each site lies from the one it replaced. Every monitor reads that
  * from the topic, so every instance exports the same; none of sites beyond the cap on site labels. Thread-safe.
  */
 public final class BaselineMeters implements BaselineListener, MultiCollector {
@@ -30,7 +29,6 @@ public final class BaselineMeters implements BaselineListener, MultiCollector {
 
     /** The families with a value a site, each null where the site has none. */
     private enum Family {
-        AGE("age_seconds", "Time since the baseline that the site took into service last was made"),
         GAP(
                 "gap_to_old",
                 "Gap between the active subspaces of the site's baseline and of the one it replaced, at the site's "
@@ -53,11 +51,7 @@ public final class BaselineMeters implements BaselineListener, MultiCollector {
         }
 
         @Nullable
-        Double of(BaselineVersion version, Clock wallClock) {
-            if (this == AGE) {
-                Long createdMs = version.createdMs();
-                return createdMs == null ? null : (wallClock.millis() - createdMs) / 1e3;
-            }
+        Double of(BaselineVersion version) {
             BaselineComparison comparison = version.comparison();
             if (comparison == null) {
                 return null;
@@ -71,13 +65,11 @@ public final class BaselineMeters implements BaselineListener, MultiCollector {
     }
 
     private final SiteCounters sites;
-    private final Clock wallClock;
     private final Map<String, BaselineVersion> newest = new ConcurrentHashMap<>();
     private volatile int unwritten;
 
-    BaselineMeters(SiteCounters sites, Clock wallClock) {
+    BaselineMeters(SiteCounters sites) {
         this.sites = sites;
-        this.wallClock = wallClock;
     }
 
     @Override
@@ -100,7 +92,7 @@ public final class BaselineMeters implements BaselineListener, MultiCollector {
             GaugeSnapshot.Builder gauge =
                     GaugeSnapshot.builder().name(family.metric).help(family.help);
             newest.forEach((site, version) -> {
-                Double value = family.of(version, wallClock);
+                Double value = family.of(version);
                 if (value != null) {
                     gauge.dataPoint(point(Labels.of("site", site), value));
                 }

@@ -128,7 +128,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         adaptations = new AdaptationMeters(counters, sites, times);
         decoders = new DecoderMeters(sites);
         configuration = new ConfigMeters(wallClock);
-        baselines = new BaselineMeters(sites, wallClock);
+        baselines = new BaselineMeters(sites);
         collectors = Stream.of(
                         pipeline.collectors(),
                         adaptations.collectors(),

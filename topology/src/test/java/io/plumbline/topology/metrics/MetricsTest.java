@@ -164,11 +164,11 @@ class MetricsTest {
         metrics.pipeline().show(ExportedMetrics.everything("d", 1));
         metrics.pipeline().show(ExportedMetrics.everything("c", 1));
         for (String site : new String[] {"d", "c"}) {
-            metrics.baselines().onBaselines(BaselineHistory.of(site).with(Described.first(site, "a")));
+            metrics.baselines().onBaselines(BaselineHistory.of(site).with(Described.replacing(site, "b", 2, "a")));
         }
         assertEquals(
                 Set.of("c"),
-                sitesOf(gauge -> gauge.getMetadata().getPrometheusName().equals("plumbline_baseline_age_seconds")));
+                sitesOf(gauge -> gauge.getMetadata().getPrometheusName().equals("plumbline_baseline_gap_to_old")));
         assertEquals(20, counter("plumbline_rows", "site", "a"));
         assertEquals(20, counter("plumbline_rows", "site", Metrics.OVERFLOW_SITE));
         assertEquals(4, counter("plumbline_site_overflow", "", ""));
