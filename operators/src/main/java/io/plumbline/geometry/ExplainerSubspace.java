@@ -111,8 +111,8 @@ public final class ExplainerSubspace {
             if (top == null) {
                 return null;
             }
-            double sineBound = top.sineBound()
-                    + DictionarySpace.sineOf(rounding, top.values()[rank - 1] - top.atMost()[rank]);
+            double sineBound =
+                    top.sineBound() + DictionarySpace.sineOf(rounding, top.values()[rank - 1] - top.atMost()[rank]);
             return sineBound <= TOLERANCE ? new Leading(roots(top.values()), top.vectors(), sineBound) : null;
         }
     }

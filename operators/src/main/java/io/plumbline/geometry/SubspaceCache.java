@@ -75,9 +75,7 @@ public final class SubspaceCache {
      */
     public static ExplainerSubspace of(Path folder, Decoder decoder, String sha256, int rank, Consumer<String> log) {
         double flops = 2.0 * decoder.features() * decoder.dimension() * decoder.dimension();
-        return flops < LEAST_FLOPS
-                ? ExplainerSubspace.of(decoder, rank)
-                : kept(folder, decoder, sha256, rank, log);
+        return flops < LEAST_FLOPS ? ExplainerSubspace.of(decoder, rank) : kept(folder, decoder, sha256, rank, log);
     }
 
     static ExplainerSubspace kept(Path folder, Decoder decoder, String sha256, int rank, Consumer<String> log) {

@@ -205,11 +205,7 @@ class GatedAdaptationTest {
                 null,
                 check);
         return GatedAdaptation.of(
-                profile,
-                gate,
-                SiteDecoders.servingTrained(problem.trained(), subspace, 3),
-                rows,
-                DType.F64);
+                profile, gate, SiteDecoders.servingTrained(problem.trained(), subspace, 3), rows, DType.F64);
     }
 
     /** Returns the trained decoder's own answers to other codes, with noise. */

@@ -140,7 +140,10 @@ class ExplainerSubspaceTest {
                             "singular_values",
                             DType.F64,
                             opened.tensor("singular_values").toDoubles())
-                    .add("left_vectors", DType.F64, opened.tensor("left_vectors").toMatrix())
+                    .add(
+                            "left_vectors",
+                            DType.F64,
+                            opened.tensor("left_vectors").toMatrix())
                     .writeTo(folder.resolve("damaged"));
         }
         Files.move(folder.resolve("damaged"), file, StandardCopyOption.REPLACE_EXISTING);

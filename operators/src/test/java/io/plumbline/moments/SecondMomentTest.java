@@ -43,8 +43,8 @@ class SecondMomentTest {
         Random random = new Random(d);
         SecondMoment old = SecondMoment.of(floats(random, 40, d));
         SecondMoment next = SecondMoment.of(floats(random, 25, d));
-        double expected = next.matrix().minus(old.matrix()).frobeniusNorm()
-                / old.matrix().frobeniusNorm();
+        double expected =
+                next.matrix().minus(old.matrix()).frobeniusNorm() / old.matrix().frobeniusNorm();
         assertEquals(expected, next.shiftFrom(old), 2 * (d * d + 4) * 0x1p-53 * expected, "d = " + d);
         SecondMoment wider = SecondMoment.of(floats(random, 3, d + 1));
         assertThrows(IllegalArgumentException.class, () -> next.shiftFrom(wider));

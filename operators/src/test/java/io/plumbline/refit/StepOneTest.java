@@ -70,8 +70,7 @@ class StepOneTest {
             trained.leftVectors();
         }
         Matrix rows = Problem.gaussian(random, 90, dimension, 1.0);
-        ActiveSubspace window =
-                ActiveSubspace.leadingOnly(SecondMoment.of(rows).matrix(), rank, null);
+        ActiveSubspace window = ActiveSubspace.leadingOnly(SecondMoment.of(rows).matrix(), rank, null);
         StepOne rotation = StepOne.of(trained, window, Rotation.FULL_RANK);
         Matrix turned = rotation.rotate(Matrix.identity(dimension), 1.0);
         assertClose(Matrix.identity(dimension), Kernels.transposeMultiply(turned, turned), "R^T R");

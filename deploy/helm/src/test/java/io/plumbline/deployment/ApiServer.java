@@ -35,8 +35,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
- * A real API server of Kubernetes on loopback, with a store of its own. It keeps and checks objects; no controller makes
- * pods of them.
+ * A real API server of Kubernetes on loopback, with a store of its own. It keeps and checks objects; no controller
+ * makes pods of them.
  *
  * <p>{@code kube-apiserver} and {@code etcd} are looked for in the folder that {@code KUBEBUILDER_ASSETS} names, as
  * {@code setup-envtest} installs them, and on the PATH. Operators' types are those of the definitions in the folder
@@ -78,9 +78,10 @@ final class ApiServer implements AutoCloseable {
     }
 
     private static Path program(String name) {
-        String folders = System.getenv().getOrDefault("KUBEBUILDER_ASSETS", "") + File.pathSeparator
+        String folders = System.getenv().getOrDefault("KUBEBUILDER_ASSETS", "")
+                + File.pathSeparator
                 + System.getenv().getOrDefault("PATH", "");
-        List<Path> found = Stream.of(folders.split(File.pathSeparator))
+        List<Path> found = Stream.of(folders.split(File.pathSeparator, -1))
                 .filter(folder -> !folder.isEmpty())
                 .map(folder -> Path.of(folder, name))
                 .filter(Files::isExecutable)
@@ -275,11 +276,12 @@ final class ApiServer implements AutoCloseable {
     }
 
     private Answer send(String method, String path, String body) throws IOException, InterruptedException {
+        boolean isApplied = method.equals("PATCH");
         HttpResponse<String> answer = http.send(
                 HttpRequest.newBuilder(URI.create("https://127.0.0.1:" + port + path))
                         .header("Authorization", "Bearer " + TOKEN)
                         // JSON is YAML, and this is the name of the form.
-                        .header("Content-Type", method.equals("PATCH") ? "application/apply-patch+yaml" : "application/json")
+                        .header("Content-Type", isApplied ? "application/apply-patch+yaml" : "application/json")
                         .method(method, HttpRequest.BodyPublishers.ofString(body))
                         .build(),
                 HttpResponse.BodyHandlers.ofString());

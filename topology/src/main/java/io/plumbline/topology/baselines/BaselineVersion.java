@@ -59,7 +59,8 @@ public record BaselineVersion(
 
     private static final int LONGEST_NAME = 1_000;
 
-    private static final long YEAR_10000_MS = Instant.parse("+10000-01-01T00:00:00Z").toEpochMilli();
+    private static final long YEAR_10000_MS =
+            Instant.parse("+10000-01-01T00:00:00Z").toEpochMilli();
 
     /**
      * The order in which baselines were taken into service: that of the records of the topic of configurations, which
@@ -164,7 +165,9 @@ public record BaselineVersion(
                 provenance == null ? null : provenance.created().toEpochMilli(),
                 provenance == null
                         ? ""
-                        : provenance.source().substring(0, Math.min(provenance.source().length(), LONGEST_SOURCE)),
+                        : provenance
+                                .source()
+                                .substring(0, Math.min(provenance.source().length(), LONGEST_SOURCE)),
                 provenance == null ? 1 : provenance.revision(),
                 baseline.rowCount(),
                 requests == null ? null : requests.requests(),

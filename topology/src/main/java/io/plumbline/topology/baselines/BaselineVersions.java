@@ -59,9 +59,8 @@ public final class BaselineVersions implements ReloadListener, AutoCloseable {
         this.again = again;
         unwritten = new Unwritten(again, System::nanoTime);
         topic = FollowedTopic.follow(config, config.topics().baselines(), "baselines", this::heard);
-        ScheduledFuture<?> unused =
-                noting.scheduleWithFixedDelay(
-                        () -> guarded(this::write), again.toMillis(), again.toMillis(), TimeUnit.MILLISECONDS);
+        ScheduledFuture<?> unused = noting.scheduleWithFixedDelay(
+                () -> guarded(this::write), again.toMillis(), again.toMillis(), TimeUnit.MILLISECONDS);
     }
 
     /** Begins to follow the topic. */
@@ -140,11 +139,9 @@ public final class BaselineVersions implements ReloadListener, AutoCloseable {
     /** Writes what is not written yet, once what the topic held at the start is known. */
     private void write() {
         try {
-            RuntimeException refused =
-                    unwritten.size() > 0 && topic.awaitCaughtUp(again.toSeconds())
-                            ? unwritten.writeTo(
-                                    site -> histories.getOrDefault(site, BaselineHistory.of(site)), this::publish)
-                            : null;
+            RuntimeException refused = unwritten.size() > 0 && topic.awaitCaughtUp(again.toSeconds())
+                    ? unwritten.writeTo(site -> histories.getOrDefault(site, BaselineHistory.of(site)), this::publish)
+                    : null;
             if (refused != null) {
                 warn(refused);
             }

@@ -218,13 +218,7 @@ final class TopicPlan {
         byName.put(
                 name,
                 new Planned(
-                        name,
-                        what,
-                        partitions,
-                        Map.copyOf(settings),
-                        Set.copyOf(readers),
-                        Set.copyOf(writers),
-                        null));
+                        name, what, partitions, Map.copyOf(settings), Set.copyOf(readers), Set.copyOf(writers), null));
     }
 
     /** Plans a change-log with one partition a task: as many as the topic has that the store's sub-topology reads. */

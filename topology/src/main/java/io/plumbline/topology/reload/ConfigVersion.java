@@ -43,7 +43,6 @@ public record ConfigVersion(
 
     /** Returns this with the version that its record has on a topic. */
     ConfigVersion at(long offset, long firstRecordMs) {
-        return new ConfigVersion(
-                schema, offset + 1, sha256, fromMs, publishedMs, publishedBy, firstRecordMs, changes);
+        return new ConfigVersion(schema, offset + 1, sha256, fromMs, publishedMs, publishedBy, firstRecordMs, changes);
     }
 }

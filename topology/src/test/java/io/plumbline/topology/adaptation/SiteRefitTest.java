@@ -169,8 +169,8 @@ class SiteRefitTest {
         int width = 1_024;
         Explainer explainer = explainer(width, 1.0, STANDARD);
         CountDownLatch go = new CountDownLatch(1);
-        ExplainerSubspace subspace =
-                SubspaceCache.of(folder, explainer.decoder(), explainer.decoder().sha256(), 3, line -> {
+        ExplainerSubspace subspace = SubspaceCache.of(
+                folder, explainer.decoder(), explainer.decoder().sha256(), 3, line -> {
                     if (line.startsWith("computing the directions")) {
                         awaited(go);
                     }

@@ -30,7 +30,8 @@ class BaselineVersionsTest {
         assertEquals(B, BaselineVersions.read(record, Described.MADE_MS));
         assertThrows(
                 IllegalArgumentException.class,
-                () -> BaselineVersions.read(record, Described.MADE_MS - Duration.ofDays(1).toMillis()));
+                () -> BaselineVersions.read(
+                        record, Described.MADE_MS - Duration.ofDays(1).toMillis()));
     }
 
     @ParameterizedTest
@@ -79,8 +80,7 @@ class BaselineVersionsTest {
         assertTrue(json.contains(was), json);
         byte[] record = json.replace(was, "\"" + "x".repeat(length) + "\"").getBytes(StandardCharsets.UTF_8);
         assertThrows(IllegalArgumentException.class, () -> BaselineVersions.read(record, NOW_MS));
-        byte[] shorter =
-                json.replace(was, "\"" + "x".repeat(length - 1) + "\"").getBytes(StandardCharsets.UTF_8);
+        byte[] shorter = json.replace(was, "\"" + "x".repeat(length - 1) + "\"").getBytes(StandardCharsets.UTF_8);
         BaselineVersions.read(shorter, NOW_MS);
     }
 

@@ -72,7 +72,9 @@ public final class Described {
                 version == 1 ? null : new Approver("ada", "0123456789abcdef"),
                 new BaselineVersion.Taken(
                         MADE_MS,
-                        version, replaced == null ? null : MADE_MS + version * HOUR_MS + 60_000, MADE_MS + version),
+                        version,
+                        replaced == null ? null : MADE_MS + version * HOUR_MS + 60_000,
+                        MADE_MS + version),
                 replaced == null || replaced.isEmpty() ? null : hash(replaced),
                 with);
     }

@@ -48,7 +48,8 @@ class TakenOverTest {
     void aBaselineThatIsHeldIsDescribedOfEachVersionAndComparedWithNone() {
         List<BaselineVersion> first = describe(sites, A, 1);
         List<BaselineVersion> again = describe(sites, A, 3);
-        assertEquals(List.of("s1", "s2"), again.stream().map(BaselineVersion::site).toList());
+        assertEquals(
+                List.of("s1", "s2"), again.stream().map(BaselineVersion::site).toList());
         assertEquals(3, Objects.requireNonNull(again.get(0).taken()).version());
         assertEquals(7, Objects.requireNonNull(first.get(0).taken()).topicMs());
         again.forEach(one -> assertNull(one.comparison()));
@@ -100,7 +101,8 @@ class TakenOverTest {
                         Baseline.read(other.resolve("candidate.safetensors"))));
         List<BaselineVersion> described = describe(next, B, 2);
         assertEquals(
-                List.of("s1", "s2"), described.stream().map(BaselineVersion::site).toList());
+                List.of("s1", "s2"),
+                described.stream().map(BaselineVersion::site).toList());
         assertNull(described.get(0).comparison());
         assertNotNull(described.get(1).comparison());
     }

@@ -142,8 +142,8 @@ class TopicsIT {
         client.createTopic("oa", 1, Map.of());
         client.createTopic("ob", 3, Map.of("cleanup.policy", "delete"));
         client.createTopic("ov", 2, Map.of("retention.ms", "-1"));
-        String refused = String.valueOf(assertThrows(StartException.class, () -> Topics.prepare(config))
-                .getMessage());
+        String refused = String.valueOf(
+                assertThrows(StartException.class, () -> Topics.prepare(config)).getMessage());
         assertTrue(refused.contains("topic \"ob\" has 3 partitions, expected 1: "), refused);
         assertTrue(refused.contains("topic \"ov\" has 2 partitions, expected 1: "), refused);
         assertTrue(refused.endsWith("kafka-topics.sh --delete --topic ob"), refused);

@@ -46,13 +46,16 @@ class TenantsTest {
 
     @Test
     void theTargetsOfASiteAreOfItsTenant() {
-        MonitorConfig config = parse(TWO.replace("baseline: b, rank: 2, threshold: 1.0, tenant: globex",
+        MonitorConfig config = parse(TWO.replace(
+                "baseline: b, rank: 2, threshold: 1.0, tenant: globex",
                 "baseline: b, rank: 2, threshold: 1.0, targets: [0, 1], tenant: globex"));
         ActivationTopic globex = config.activationTopics().get(1);
         assertEquals(2, globex.sites().size());
         for (String target : globex.sites()) {
             assertEquals("g1", config.sites().get(target).id().group());
-            assertEquals("rows.globex.in", config.activationTopicOf(config.sites().get(target).id()));
+            assertEquals(
+                    "rows.globex.in",
+                    config.activationTopicOf(config.sites().get(target).id()));
         }
     }
 

@@ -104,8 +104,7 @@ class MetricFormsIT {
                     Set.of("forms"),
                     Set.copyOf(prometheus.labelValues("instance", "{__name__=~\"plumbline_.+\"}")),
                     "service.instance.id");
-            Map<String, String> about =
-                    prometheus.query("target_info").get(0).labels();
+            Map<String, String> about = prometheus.query("target_info").get(0).labels();
             assertEquals(
                     Map.of(
                             "__name__", "target_info",
@@ -114,7 +113,9 @@ class MetricFormsIT {
                             "service_version", ProgramVersion.number()),
                     about);
             assertEquals(
-                    SeriesName.exemplars(get(OPEN_METRICS).body()), exemplars(prometheus), "trace and span of a record");
+                    SeriesName.exemplars(get(OPEN_METRICS).body()),
+                    exemplars(prometheus),
+                    "trace and span of a record");
         }
     }
 

@@ -88,10 +88,11 @@ class BaselineVersionsIT {
                 awaitRecords(6);
                 ReloadIT.awaitShown(again, "plumbline_baseline_unwritten 0.0");
             }
-            List<BaselineVersion> own = records().stream()
-                    .filter(one -> one.site().equals("s1"))
-                    .toList();
-            assertEquals(List.of(1L, 2L, 3L), own.stream().map(one -> taken(one).version()).toList());
+            List<BaselineVersion> own =
+                    records().stream().filter(one -> one.site().equals("s1")).toList();
+            assertEquals(
+                    List.of(1L, 2L, 3L),
+                    own.stream().map(one -> taken(one).version()).toList());
             assertEquals(own.get(0).sha256(), own.get(2).sha256());
             assertEquals(own.get(1).sha256(), own.get(2).replacesSha256());
             assertNull(own.get(2).comparison(), "it did not hold the one before");
