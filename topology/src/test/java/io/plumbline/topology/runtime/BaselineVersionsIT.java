@@ -1,6 +1,7 @@
 package io.plumbline.topology.runtime;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -110,6 +111,7 @@ class BaselineVersionsIT {
         };
         MonitorConfig config = MonitorConfig.load(folder.resolve("first").resolve(WatchedFolder.FILE));
         try (BaselineVersions followed = BaselineVersions.follow(config, listener)) {
+            assertNotNull(followed);
             awaitTaken(histories, own);
             byte[] key = own.get(0).key().getBytes(StandardCharsets.UTF_8);
             client.sendAll(List.of(new ProducerRecord<>("plumbline-baselines", key, null)));
