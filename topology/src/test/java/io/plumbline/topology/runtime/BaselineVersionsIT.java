@@ -66,7 +66,7 @@ class BaselineVersionsIT {
             try (PlumblineRuntime third = start(broker, "first")) {
                 // The version that it agrees with is heard, and what was at the topic's start is read.
                 ReloadIT.awaitShown(third, "plumbline_config_info");
-                ReloadIT.awaitShown(third, "plumbline_baseline_gap_to_old{site=\"s2\"}");
+                ReloadIT.awaitShown(third, "plumbline_baseline_second_moment_relative_shift{site=\"s2\"}");
                 Thread.sleep(2_000);
             }
             assertThreeVersions(records());
