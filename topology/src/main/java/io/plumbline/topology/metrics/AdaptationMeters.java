@@ -5,6 +5,7 @@ import io.plumbline.topology.adaptation.AdaptationListener;
 import io.plumbline.topology.adaptation.AdaptationReport;
 import io.plumbline.topology.adaptation.GateVerdict;
 import io.plumbline.topology.adaptation.Outcome;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.prometheus.metrics.model.registry.MultiCollector;
 import java.util.Collection;
 import java.util.List;
@@ -35,12 +36,12 @@ public final class AdaptationMeters implements AdaptationListener {
             GateTest.NAMES.forEach(test -> counters.gateRefusals(label, test));
             counters.adaptationRows(label);
         }
-        counters.foreignRecords(Metrics.ADAPTATION_REQUESTS);
+        counters.foreignRecords(NextOffsets.Input.ADAPTATION_REQUESTS.label());
     }
 
     @Override
     public void onForeign() {
-        counters.foreignRecords(Metrics.ADAPTATION_REQUESTS).increment();
+        counters.foreignRecords(NextOffsets.Input.ADAPTATION_REQUESTS.label()).increment();
     }
 
     @Override

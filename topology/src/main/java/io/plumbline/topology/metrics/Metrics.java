@@ -51,15 +51,6 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
     /** The label that stands for all sites beyond the cap. */
     public static final String OVERFLOW_SITE = "_overflow";
 
-    /** The label of the topic of moments, which is Plumbline's own. */
-    public static final String MOMENTS = "moments";
-
-    /** The label of the topic between sites and models. */
-    public static final String MODEL_WINDOWS = "model_windows";
-
-    /** The label of the topic of requests to adapt, which is Plumbline's own. */
-    public static final String ADAPTATION_REQUESTS = "adaptation_requests";
-
     private static final Logger log = LoggerFactory.getLogger(Metrics.class);
 
     /**

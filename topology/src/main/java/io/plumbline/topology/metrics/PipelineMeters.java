@@ -4,6 +4,7 @@ import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.IngestListener;
+import io.plumbline.topology.kafka.NextOffsets;
 import io.plumbline.topology.panes.LateReason;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.panes.StateSize;
@@ -59,8 +60,8 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
             counters.partitionsGivenUp(label);
             driftedWindows.expect(label);
         }
-        counters.foreignRecords(Metrics.MOMENTS);
-        counters.foreignRecords(Metrics.MODEL_WINDOWS);
+        counters.foreignRecords(NextOffsets.Input.MOMENTS.label());
+        counters.foreignRecords(NextOffsets.Input.MODEL_WINDOWS.label());
     }
 
     @Override
@@ -149,7 +150,7 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
 
     @Override
     public void onForeign() {
-        counters.foreignRecords(Metrics.MOMENTS).increment();
+        counters.foreignRecords(NextOffsets.Input.MOMENTS.label()).increment();
     }
 
     @Override
@@ -187,7 +188,7 @@ public final class PipelineMeters implements IngestListener, WindowListener, Dri
 
     @Override
     public void onForeignWindow() {
-        counters.foreignRecords(Metrics.MODEL_WINDOWS).increment();
+        counters.foreignRecords(NextOffsets.Input.MODEL_WINDOWS.label()).increment();
     }
 
     @Override

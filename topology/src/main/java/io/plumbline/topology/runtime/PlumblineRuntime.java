@@ -335,9 +335,9 @@ public final class PlumblineRuntime implements AutoCloseable {
             for (ActivationTopic topic : config.activationTopics()) {
                 topics.put(MonitorTopology.activations(topic).label(), topic.topic());
             }
-            topics.put(Metrics.MOMENTS, config.topics().moments());
+            topics.put(NextOffsets.Input.MOMENTS.label(), config.topics().moments());
             if (!config.models().isEmpty()) {
-                topics.put(Metrics.MODEL_WINDOWS, config.topics().modelWindows());
+                topics.put(NextOffsets.Input.MODEL_WINDOWS.label(), config.topics().modelWindows());
             }
             Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
@@ -364,7 +364,7 @@ public final class PlumblineRuntime implements AutoCloseable {
             KafkaStreams streams =
                     streams(Application.ADAPTER, topology, properties, clients, outputs, config, metrics, topicsThere);
             Map<String, String> topics =
-                    Map.of(Metrics.ADAPTATION_REQUESTS, config.topics().adaptationRequests());
+                    Map.of(NextOffsets.Input.ADAPTATION_REQUESTS.label(), config.topics().adaptationRequests());
             Probe moving = watch("adapter", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("adapter", streams, threads(properties)));
             allReady = allReady.and(StreamsProbes.ready("adapter", streams)).and(moving);

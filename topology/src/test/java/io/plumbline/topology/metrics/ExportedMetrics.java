@@ -194,7 +194,7 @@ final class ExportedMetrics {
         metrics.outputLeftOut("dead_letters");
         metrics.observe(Standstills.of(
                 "adapter",
-                Map.of(Metrics.ADAPTATION_REQUESTS, "adaptation-requests"),
+                Map.of(NextOffsets.Input.ADAPTATION_REQUESTS.label(), "adaptation-requests"),
                 Duration.ofSeconds(901),
                 new Repeats()));
     }
