@@ -85,7 +85,6 @@ import picocli.CommandLine.Spec;
         })
 final class BaselineCommand implements Callable<Integer> {
 
-
     @Option(
             names = "--explainer",
             paramLabel = "DIR",

@@ -337,7 +337,8 @@ public final class PlumblineRuntime implements AutoCloseable {
             }
             topics.put(NextOffsets.Input.MOMENTS.label(), config.topics().moments());
             if (!config.models().isEmpty()) {
-                topics.put(NextOffsets.Input.MODEL_WINDOWS.label(), config.topics().modelWindows());
+                topics.put(
+                        NextOffsets.Input.MODEL_WINDOWS.label(), config.topics().modelWindows());
             }
             Probe moving = watch("monitor", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("monitor", streams, threads(properties)));
@@ -363,8 +364,9 @@ public final class PlumblineRuntime implements AutoCloseable {
             DecidedCommits clients = new DecidedCommits(() -> {});
             KafkaStreams streams =
                     streams(Application.ADAPTER, topology, properties, clients, outputs, config, metrics, topicsThere);
-            Map<String, String> topics =
-                    Map.of(NextOffsets.Input.ADAPTATION_REQUESTS.label(), config.topics().adaptationRequests());
+            Map<String, String> topics = Map.of(
+                    NextOffsets.Input.ADAPTATION_REQUESTS.label(),
+                    config.topics().adaptationRequests());
             Probe moving = watch("adapter", topics, properties, repeats, config, metrics);
             allAlive = allAlive.and(StreamsProbes.alive("adapter", streams, threads(properties)));
             allReady = allReady.and(StreamsProbes.ready("adapter", streams)).and(moving);

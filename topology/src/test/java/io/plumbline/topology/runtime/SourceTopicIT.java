@@ -37,8 +37,9 @@ class SourceTopicIT {
             assertDoesNotThrow(() -> SourceTopic.requireSame(topics), "what was read of it is committed");
             client.createTopic("rows-globex", 1, Map.of());
             KafkaException refused = assertThrows(KafkaException.class, () -> SourceTopic.requireSame(topics));
-            assertTrue(refused.getMessage().contains("topic \"rows-globex\" was deleted and made again"), () ->
-                    String.valueOf(refused.getMessage()));
+            assertTrue(
+                    refused.getMessage().contains("topic \"rows-globex\" was deleted and made again"),
+                    () -> String.valueOf(refused.getMessage()));
             assertThrows(KafkaException.class, () -> SourceTopic.requireSame(topics), "and none after it");
         }
     }
