@@ -23,11 +23,12 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 record Poison(int width, int most, LongFunction<Matrix> rows) {
 
     /**
-     * The reasons, but for those that a transcoder or a site with a mask alone gives, those that depend on what came
-     * before, and those of moment records.
+     * The reasons, but for those that a tenant, a transcoder or a site with a mask alone gives, those that depend on what
+     * came before, and those of moment records.
      */
     static final Reason[] REASONS = Arrays.stream(Reason.values())
-            .filter(reason -> reason != Reason.MISSING_TARGETS
+            .filter(reason -> reason != Reason.OTHER_TENANT
+                    && reason != Reason.MISSING_TARGETS
                     && reason != Reason.MISSING_TOKEN_IDS
                     && reason != Reason.MISSING_RECONSTRUCTIONS
                     && reason != Reason.MISSING_CODES
