@@ -49,6 +49,7 @@ import picocli.CommandLine.Spec;
         })
 final class EraseCommand implements Callable<Integer> {
 
+    private static final String UNUSED = "is left: delete the topic, if no other application keeps it";
     private static final String ROW = "%-46s  %6s  %6s  %s%n";
 
     @Option(names = "--config", required = true, paramLabel = "FILE", description = "The configuration file.")
@@ -154,6 +155,7 @@ final class EraseCommand implements Callable<Integer> {
             case STATE -> "is taken out of the state";
             case LETTERS -> "is deleted; other letters are written anew";
             case PASSED_ON -> "is deleted with all before it, which is read";
+            case UNUSED_STATE -> UNUSED;
             case FOR_OTHERS ->
                 truncate.contains(place.topic())
                         ? "is deleted with all before it"
@@ -162,6 +164,9 @@ final class EraseCommand implements Callable<Integer> {
     }
 
     private String left(MonitorConfig monitor, RequestErasure erasure, Row row) {
+        if (row.place().kind() == Kind.UNUSED_STATE) {
+            return UNUSED;
+        }
         if (erasure.isUnread(row.place(), row.after())) {
             return "not read yet: start the applications, let them read it, stop them, erase again";
         }

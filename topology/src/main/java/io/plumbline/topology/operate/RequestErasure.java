@@ -8,6 +8,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.erasure.ErasedState;
 import io.plumbline.topology.erasure.RequestTrace;
 import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.topology.windows.WindowStage;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -26,6 +27,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.AlterConfigOp.OpType;
@@ -75,7 +77,9 @@ final class RequestErasure implements AutoCloseable {
         /** Records that an application has read and nobody else needs. */
         PASSED_ON,
         /** Records for others: deleted where the caller says so. */
-        FOR_OTHERS
+        FOR_OTHERS,
+        /** A change-log of panes that a tenant who is gone left behind, or another application's: only read. */
+        UNUSED_STATE
     }
 
     /**
@@ -117,6 +121,13 @@ final class RequestErasure implements AutoCloseable {
             String group = group(used);
             places.add(new Place(used.name(), kind(used.name(), group), group, used.settings()));
         }
+        Set<String> known = places.stream().map(Place::topic).collect(Collectors.toSet());
+        existing.stream()
+                .filter(topic -> topic.startsWith(config.monitorApplicationId() + "-")
+                        && topic.endsWith("-" + WindowStage.PANES_STORE + "-changelog")
+                        && !known.contains(topic))
+                .sorted()
+                .forEach(topic -> places.add(new Place(topic, Kind.UNUSED_STATE, null, Map.of())));
         return places.stream().filter(place -> existing.contains(place.topic())).toList();
     }
 
@@ -172,6 +183,9 @@ final class RequestErasure implements AutoCloseable {
     }
 
     private boolean isIn(Place place, ConsumerRecord<byte[], byte[]> record) {
+        if (place.kind() == Kind.UNUSED_STATE) {
+            return request.isHashedIn(record.value()); // an entry of another version too
+        }
         if (place.kind() == Kind.STATE) {
             return request.isHashedIn(record.value()) || (record.value() != null && without(record) != record.value());
         }
@@ -204,6 +218,7 @@ final class RequestErasure implements AutoCloseable {
                     truncate(place, found);
                 }
             }
+            case UNUSED_STATE -> {} // who keeps it may be running
         }
     }
 
