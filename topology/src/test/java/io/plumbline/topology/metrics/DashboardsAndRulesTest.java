@@ -171,6 +171,32 @@ class DashboardsAndRulesTest {
         }
     }
 
+    /** Pyrra reads the first document of a file, and puts its own label {@code slo} beside those of the metric. */
+    @Test
+    void everyObjectiveIsAnInputOfPyrraAndOfSloth() throws IOException {
+        Set<String> objectives = new TreeSet<>();
+        for (JsonNode rule : rules()) {
+            JsonNode labels = rule.path("labels");
+            assertFalse(labels.has("slo"), nameOf(rule));
+            if (labels.has("objective")) {
+                objectives.add(labels.get("objective").asText());
+            }
+        }
+        assertEquals(3, objectives.size(), objectives.toString());
+        Set<String> sloth = new TreeSet<>();
+        yaml("deploy/prometheus/slo/sloth.yml")
+                .get("slos")
+                .forEach(one -> sloth.add(one.get("name").asText()));
+        assertEquals(objectives, sloth);
+        for (String objective : objectives) {
+            String file = "deploy/prometheus/slo/pyrra/%s.yml".formatted(objective.replace('_', '-'));
+            assertFalse(ExportedMetrics.read(file).contains("\n---"), file);
+            assertEquals(
+                    "slo:plumbline_good:bool{objective=\"%s\"}".formatted(objective),
+                    yaml(file).at("/spec/indicator/bool_gauge/metric").asText());
+        }
+    }
+
     @Test
     void everyAlertHasAnEntryInTheRunbookAndBothKindsOfTests() throws IOException {
         String runbook = ExportedMetrics.read("docs/operate/runbook.md");
