@@ -114,6 +114,11 @@ final class OtlpEvents implements DriftListener, OtlpPush.Source {
     }
 
     @Override
+    public synchronized boolean isMoreThere() {
+        return !waiting.isEmpty();
+    }
+
+    @Override
     public synchronized void refused() {
         for (int gone = 0; gone < sending; gone++) {
             lost.run();

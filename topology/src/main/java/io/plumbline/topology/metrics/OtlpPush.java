@@ -33,12 +33,13 @@ import org.slf4j.LoggerFactory;
  * is a line of the log, and so is the first push that the receiver takes again.
  *
  * <p><b>Cost.</b> One daemon thread, the client's own, and one request in memory. A push ends after {@value
- * #LONGEST_SECONDS} s, whatever the receiver does.
+ * #LONGEST_SECONDS} s, whatever the receiver does; the last one, at the end, after {@value #LAST_SECONDS} s.
  */
 public final class OtlpPush implements AutoCloseable {
 
     private static final Logger log = LoggerFactory.getLogger(OtlpPush.class);
     private static final int LONGEST_SECONDS = 10;
+    private static final int LAST_SECONDS = 2;
     private static final int HTTP_OK = 200;
 
     /** The refusals after which the same may be taken later: too slow, too many. */
@@ -52,6 +53,11 @@ public final class OtlpPush implements AutoCloseable {
 
         /** Hears that a receiver took the last message. */
         default void taken() {}
+
+        /** Returns whether another message is there already. */
+        default boolean isMoreThere() {
+            return false;
+        }
 
         /** Hears that nothing is pushed any more. */
         default void closing() {}
@@ -74,7 +80,7 @@ public final class OtlpPush implements AutoCloseable {
         pushing.setDaemon(true);
         return pushing;
     });
-    private boolean failing;
+    private volatile boolean failing;
 
     private OtlpPush(Duration longest, URI endpoint, Map<String, String> headers, Source source, Metrics metrics) {
         this.longest = longest;
@@ -125,24 +131,27 @@ public final class OtlpPush implements AutoCloseable {
                 "service.version", ProgramVersion.number());
     }
 
+    /** Pushes message after message, until none is there or one is not taken. */
     private void push() {
         try {
-            byte[] message = source.message();
-            int status = message == null ? HTTP_OK : send(message);
-            if (status / 100 != 2) {
-                if (status / 100 == 4 && !LATER.contains(status)) {
-                    source.refused();
+            do {
+                byte[] message = source.message();
+                int status = message == null ? HTTP_OK : send(message);
+                if (status / 100 != 2) {
+                    if (status / 100 == 4 && !LATER.contains(status)) {
+                        source.refused();
+                    }
+                    failed("HTTP " + status);
+                    return;
                 }
-                failed("HTTP " + status);
-                return;
-            }
-            source.taken();
-            if (failing) {
-                failing = false;
-                log.info(
-                        "the receiver of metrics takes pushes again: address={}",
-                        Printable.value(endpoint.getAuthority()));
-            }
+                source.taken();
+                if (failing) {
+                    failing = false;
+                    log.info(
+                            "the receiver of metrics takes pushes again: address={}",
+                            Printable.value(endpoint.getAuthority()));
+                }
+            } while (source.isMoreThere());
         } catch (ExecutionException e) {
             failed(String.valueOf(e.getCause()));
         } catch (InterruptedException closed) {
@@ -197,9 +206,21 @@ public final class OtlpPush implements AutoCloseable {
         return "OtlpPush[%s]".formatted(endpoint.getAuthority());
     }
 
+    /** Pushes once more, unless the last push failed. */
     @Override
     public void close() {
-        thread.shutdownNow();
+        if (!failing) {
+            thread.execute(this::push);
+        }
+        thread.shutdown();
+        try {
+            if (!thread.awaitTermination(LAST_SECONDS, TimeUnit.SECONDS)) {
+                thread.shutdownNow();
+            }
+        } catch (InterruptedException e) {
+            thread.shutdownNow();
+            Thread.currentThread().interrupt();
+        }
         source.closing();
     }
 }

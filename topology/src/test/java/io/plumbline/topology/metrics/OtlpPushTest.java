@@ -180,6 +180,23 @@ class OtlpPushTest {
     }
 
     @Test
+    void everyEventThatWaitsIsSentAtOnceAndAtTheEnd() throws Exception {
+        WindowReport report = WindowReports.of(WindowReports.distinctNumbers());
+        try (OtlpReceiver receiver = OtlpReceiver.start()) {
+            OtlpSettings settings =
+                    new OtlpSettings(receiver.endpoint(), receiver.events(), Duration.ofHours(1), Map.of());
+            List<OtlpPush> started = new ArrayList<>();
+            DriftListener events = metrics.events(settings, RESOURCE, started::add);
+            for (int window = 0; window < 250; window++) {
+                events.onReport(report, 1);
+            }
+            started.get(0).close();
+            assertEquals(250, receiver.logs().size());
+            assertEquals(0.0, failures());
+        }
+    }
+
+    @Test
     void ofEventsThatNoReceiverTakesTheOldestGoAndAreCounted() {
         OtlpEvents events = new OtlpEvents(RESOURCE, metrics::pushFailed);
         for (int window = 0; window < OtlpEvents.MOST + 3; window++) {
