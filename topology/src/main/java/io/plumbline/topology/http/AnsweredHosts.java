@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import org.eclipse.jetty.server.Request;
 import org.eclipse.jetty.util.HostPort;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +16,11 @@ import org.jspecify.annotations.Nullable;
  * <p>A page of another site can have its name point to the loopback address (DNS rebinding), and a browser then lets it
  * read what is served there. The {@code Host} header tells: it holds the name that page was loaded under. On a loopback
  * address only its own names are answered and those somebody wrote down; on another address any name is, unless names
- * were written down.
+ * were written down. A number is no name: nobody points one elsewhere, and a scrape asks for a pod by its own.
  */
 final class AnsweredHosts {
+
+    private static final Pattern NUMBER = Pattern.compile("[0-9]{1,3}(\\.[0-9]{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*");
 
     private final boolean any;
     private final Set<String> names = new TreeSet<>();
@@ -29,9 +32,8 @@ final class AnsweredHosts {
     /** @param hosts names to answer to besides those of the address; empty where nothing was said */
     static AnsweredHosts of(InetAddress address, String bind, List<String> hosts) {
         AnsweredHosts answered = new AnsweredHosts(hosts.isEmpty() && !address.isLoopbackAddress());
-        answered.names.addAll(List.of("localhost", "127.0.0.1", "::1", "0:0:0:0:0:0:0:1"));
+        answered.names.add("localhost");
         answered.names.add(normal(bind));
-        answered.names.add(normal(address.getHostAddress()));
         hosts.forEach(host -> answered.names.add(normal(host)));
         return answered;
     }
@@ -49,7 +51,7 @@ final class AnsweredHosts {
         } catch (IllegalArgumentException notAHost) {
             return "the Host header names no host";
         }
-        return names.contains(host)
+        return names.contains(host) || NUMBER.matcher(host).matches()
                 ? null
                 : "this address is not asked for under the name in the Host header; if a proxy does, name it under"
                         + " http.hosts";

@@ -294,7 +294,7 @@ class MonitorServerTest {
             assertTrue(asked(path, "127.0.0.1.evil.example:80").startsWith("HTTP/1.1 421 "));
         }
         assertTrue(asked("/healthz", "10.0.0.7:9464").startsWith("HTTP/1.1 200 "));
-        for (String own : List.of("localhost", "LOCALHOST:9464", "127.0.0.1", "[::1]:9464")) {
+        for (String own : List.of("localhost", "LOCALHOST:9464", "127.0.0.1", "[::1]:9464", "10.0.0.7:9464")) {
             assertTrue(asked("/metrics", own).startsWith("HTTP/1.1 200 "), own);
         }
         HttpSettings proxied =
@@ -304,6 +304,7 @@ class MonitorServerTest {
             int port = behind.address().getPort();
             assertTrue(asked(port, "/metrics", "plumbline.example").startsWith("HTTP/1.1 200 "));
             assertTrue(asked(port, "/metrics", "evil.example").startsWith("HTTP/1.1 421 "));
+            assertTrue(asked(port, "/metrics", "10.1.2.3:9464").startsWith("HTTP/1.1 200 "), "a scrape of a pod");
         }
     }
 
