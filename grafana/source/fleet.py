@@ -10,7 +10,11 @@ FLEET = Dashboard(
     about="All sites: which of them drifted, by how much, how fresh that is, and what was swapped.",
     choices=(
         *installations(),
-        Choice("site", "Sites", 'plumbline_rows_total{INSTALLATION,site!="_overflow"}'),
+        Choice(
+            "site",
+            "Sites",
+            '{__name__=~"plumbline_rows_total|plumbline_window_rows",INSTALLATION,site!="_overflow"}',
+        ),
         Choice("model", "Models", "plumbline_model_verdict{INSTALLATION}"),
     ),
     panels=[

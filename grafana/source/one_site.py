@@ -15,7 +15,7 @@ ONE_SITE = Dashboard(
         Choice(
             "site",
             "Site",
-            '{__name__=~"plumbline_rows_total|plumbline_worst_block",INSTALLATION,site!="_overflow"}',
+            '{__name__=~"plumbline_rows_total|plumbline_window_rows|plumbline_worst_block",INSTALLATION,site!="_overflow"}',
             all_value="",
         ),
     ),

@@ -189,5 +189,12 @@ def installations(first_job: bool = False) -> Sequence[Choice]:
     return (
         Choice("cluster", "Cluster", "plumbline_build_info"),
         Choice("namespace", "Namespace", 'plumbline_build_info{cluster=~"$cluster"}'),
-        Choice("job", "Job", 'plumbline_build_info{cluster=~"$cluster",namespace=~"$namespace"}', ".+", first_job),
+        Choice(
+            "job",
+            "Job",
+            # The second is what an export of past windows has.
+            '{__name__=~"plumbline_build_info|plumbline_window_rows",cluster=~"$cluster",namespace=~"$namespace"}',
+            ".+",
+            first_job,
+        ),
     )

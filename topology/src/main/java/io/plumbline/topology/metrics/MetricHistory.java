@@ -23,7 +23,13 @@ import java.util.TreeMap;
  */
 public final class MetricHistory {
 
+    private final String job;
     private final Map<WindowMetric, SortedMap<String, SortedMap<Long, Double>>> families = new LinkedHashMap<>();
+
+    /** @param job that scrapes would name, by which dashboards choose */
+    public MetricHistory(String job) {
+        this.job = job;
+    }
 
     /** Adds the values of one window; undefined ones are left out, as on the scrape. */
     public void add(WindowReport report) {
@@ -43,8 +49,8 @@ public final class MetricHistory {
         }
     }
 
-    private static String labels(String site, SiteSnapshot.Sample sample) {
-        String labels = "{site=\"" + escaped(site) + "\"";
+    private String labels(String site, SiteSnapshot.Sample sample) {
+        String labels = "{job=\"" + escaped(job) + "\",site=\"" + escaped(site) + "\"";
         String name = sample.metric().label();
         return name == null
                 ? labels + "}"

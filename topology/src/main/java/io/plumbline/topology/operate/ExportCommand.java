@@ -64,7 +64,7 @@ final class ExportCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         MonitorConfig monitor = MonitorConfig.load(config);
         Options.requireParent("--openmetrics", openmetrics);
-        MetricHistory history = new MetricHistory();
+        MetricHistory history = new MetricHistory(monitor.applicationId());
         Period within = period.period();
         List<String> chosen = withTargets(monitor);
         ReportHistory<WindowReport> reports = new ReportHistory<>(

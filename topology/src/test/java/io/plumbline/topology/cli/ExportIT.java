@@ -93,7 +93,7 @@ class ExportIT {
                 "wrote %s: %d windows".formatted(file, WINDOWS), shell.out().strip());
         String text = Files.readString(file);
         for (WindowReport report : reports) {
-            String line = "plumbline_faithfulness_gap{site=\"%s\"} %s %d.000\n"
+            String line = "plumbline_faithfulness_gap{job=\"small\",site=\"%s\"} %s %d.000\n"
                     .formatted(
                             WatchedFolder.SITE,
                             report.geometry().value(Statistic.FAITHFULNESS_GAP).orElseThrow(),
@@ -158,7 +158,7 @@ class ExportIT {
         Files.createDirectory(data.resolve("wal"));
         Promtool.Run dump = promtool.run(folder, "", "tsdb", "dump", data);
         for (WindowReport report : reports) {
-            String series = "{__name__=\"plumbline_window_rows\", site=\"%s\"} %d %d"
+            String series = "{__name__=\"plumbline_window_rows\", job=\"small\", site=\"%s\"} %d %d"
                     .formatted(
                             WatchedFolder.SITE,
                             report.geometry().rows(),

@@ -19,7 +19,7 @@ class MetricHistoryTest {
 
     @Test
     void aMetricStandsInOnePieceASeriesInOrderOfTimeAndALaterReportInThePlaceOfAnEarlier() throws Exception {
-        MetricHistory history = new MetricHistory();
+        MetricHistory history = new MetricHistory("lab");
         history.add(report("b", 120_001, 1));
         history.add(report("a", 60_000, 2));
         history.add(report("b", 60_000, 3));
@@ -30,9 +30,9 @@ class MetricHistoryTest {
                 List.of(
                         "# TYPE plumbline_decoder_version gauge",
                         "# HELP plumbline_decoder_version " + WindowMetric.DECODER_VERSION.help(),
-                        "plumbline_decoder_version{site=\"a\"} 2.0 60.000",
-                        "plumbline_decoder_version{site=\"b\"} 4.0 60.000",
-                        "plumbline_decoder_version{site=\"b\"} 1.0 120.001"),
+                        "plumbline_decoder_version{job=\"lab\",site=\"a\"} 2.0 60.000",
+                        "plumbline_decoder_version{job=\"lab\",site=\"b\"} 4.0 60.000",
+                        "plumbline_decoder_version{job=\"lab\",site=\"b\"} 1.0 120.001"),
                 lines.subList(begin, begin + 5));
         assertEquals("# EOF", lines.get(lines.size() - 1));
         List<String> types =
@@ -44,22 +44,22 @@ class MetricHistoryTest {
 
     @Test
     void theTargetLayerThatStoodWorstInAWindowStandsAtItsEnd() throws Exception {
-        MetricHistory history = new MetricHistory();
+        MetricHistory history = new MetricHistory("lab");
         history.add(Json.read("""
                 {"site": "clt", "window_start_ms": 0, "window_end_ms": 60000, "verdict": "drifted",
                  "worst_block": "targets.3", "trigger": "faithfulness_gap", "trigger_value": 2.0, "threshold": 1.0,
                  "drifted_blocks": ["targets.3"], "blocks": []}
                 """.getBytes(StandardCharsets.UTF_8), TargetsReport.class));
-        String line = "plumbline_worst_block{site=\"clt\",block=\"targets.3\"} 1.0 60.000\n";
+        String line = "plumbline_worst_block{job=\"lab\",site=\"clt\",block=\"targets.3\"} 1.0 60.000\n";
         String text = text(history);
         assertTrue(text.contains(line), text);
     }
 
     @Test
     void aSiteMayBeCalledAnything() throws Exception {
-        MetricHistory history = new MetricHistory();
+        MetricHistory history = new MetricHistory("lab");
         history.add(report("a\"b\\c\nd", 60_000, 1));
-        String line = "plumbline_decoder_version{site=\"a\\\"b\\\\c\\nd\"} 1.0 60.000\n";
+        String line = "plumbline_decoder_version{job=\"lab\",site=\"a\\\"b\\\\c\\nd\"} 1.0 60.000\n";
         assertTrue(text(history).contains(line), () -> line);
     }
 
