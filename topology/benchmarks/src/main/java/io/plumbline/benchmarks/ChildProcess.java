@@ -49,6 +49,8 @@ final class ChildProcess implements AutoCloseable {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.add("-Xmx" + heap);
+        // As the launcher has them: the one for arrays of megabytes, the other to end rather than to live on in part.
+        command.addAll(List.of("-XX:G1HeapRegionSize=8m", "-XX:+ExitOnOutOfMemoryError"));
         if (ModuleLayer.boot().findModule(VECTORS).isPresent()) {
             command.addAll(List.of("--add-modules", VECTORS));
         }
@@ -71,6 +73,10 @@ final class ChildProcess implements AutoCloseable {
     /** Returns the options that say which vectors there are: what runs beside this process has those of this one. */
     static List<String> vectorOptions(List<String> options) {
         return options.stream().filter(VECTOR_OPTION.asMatchPredicate()).toList();
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
     }
 
     /** Returns what it said when it was up. */

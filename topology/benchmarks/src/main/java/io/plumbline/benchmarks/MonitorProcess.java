@@ -61,6 +61,10 @@ final class MonitorProcess implements AutoCloseable {
         return metrics;
     }
 
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
     void kill() throws InterruptedException {
         process.kill();
     }

@@ -187,6 +187,8 @@ final class WideBench {
         private @Nullable Long reported;
         private @Nullable AdaptationReport adapted;
 
+        private @Nullable MonitorProcess running;
+
         Run(Size size, Road road, Path folder, String what, Figures figures) {
             this.size = size;
             this.road = road;
@@ -215,8 +217,9 @@ final class WideBench {
             next("starting the monitor and its adapter");
             long begin = System.nanoTime();
             MonitorProcess monitor = MonitorProcess.start(
-                    folder, yaml(), WideBench.heap(size, 10), folder.resolve(run + "-" + name + ".log"));
+                    folder, yaml(), WideBench.heap(size, 14), folder.resolve(run + "-" + name + ".log"));
             seconds.put("start, " + name, new double[] {since(begin)});
+            running = monitor;
             return monitor;
         }
 
@@ -449,6 +452,9 @@ final class WideBench {
         }
 
         private void requireTime(long begin) {
+            if (running == null || !running.isAlive()) {
+                throw new IllegalStateException("the monitor ended, its log lies in %s".formatted(folder));
+            }
             if (since(begin) > PATIENCE_SECONDS) {
                 throw new IllegalStateException(
                         "nothing came of it in %,d s; see %s".formatted(PATIENCE_SECONDS, folder));
