@@ -1,6 +1,6 @@
 {{- /* One right: dict type, name, operations, and pattern where it is not literal. */ -}}
 {{- define "plumbline.acl" }}
-- resource: {type: {{ .type }}, name: {{ .name }}, patternType: {{ .pattern | default "literal" }}}
+- resource: {type: {{ .type }}, name: {{ .name | quote }}, patternType: {{ .pattern | default "literal" }}}
   operations: [{{ .operations }}]
 {{- end -}}
 

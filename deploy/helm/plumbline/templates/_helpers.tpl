@@ -1,5 +1,6 @@
+{{- /* A StatefulSet's pods have a label of its name and 11 letters, of at most 63. */ -}}
 {{- define "plumbline.name" -}}
-{{- .Release.Name | trunc 45 | trimSuffix "-" -}}
+{{- .Release.Name | trunc 44 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "plumbline.selector" -}}
@@ -26,7 +27,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- $http := dict "bind" "0.0.0.0" "port" .Values.http.port -}}
 {{- $config = mustMergeOverwrite $config (dict "http" $http "state" (dict "directory" "/var/lib/plumbline/state")) -}}
 {{- if include "plumbline.isStatic" . -}}
-{{- $member := dict "monitor.group.instance.id" "${env:POD_NAME}" "monitor.session.timeout.ms" (.Values.monitor.sessionTimeoutMs | toString) -}}
+{{- $member := dict "monitor.group.instance.id" "${env:POD_NAME}" "monitor.session.timeout.ms" (.Values.monitor.sessionTimeoutMs | int64 | toString) -}}
 {{- $_ := set $config "kafka" (mustMerge (deepCopy $config.kafka) $member) -}}
 {{- end -}}
 {{- toYaml $config -}}
@@ -119,7 +120,7 @@ spec:
         {{- end }}
         {{- range .root.Values.secrets.env }}
         - name: {{ .name }}
-          valueFrom: {secretKeyRef: {name: {{ .secret }}, key: {{ .key }}}}
+          valueFrom: {secretKeyRef: {name: {{ .secret }}, key: {{ .key | quote }}}}
         {{- end }}
         {{- with .root.Values.extra.env }}
         {{- toYaml . | nindent 8 }}
@@ -150,7 +151,7 @@ spec:
         - {name: state, mountPath: /var/lib/plumbline}
         - {name: tmp, mountPath: /tmp}
         {{- if .root.Values.explainers.volume }}
-        - {name: explainers, mountPath: {{ .root.Values.explainers.mountPath }}, readOnly: true}
+        - {name: explainers, mountPath: {{ .root.Values.explainers.mountPath | quote }}, readOnly: true}
         {{- end }}
         {{- if .root.Values.secrets.files }}
         - {name: secrets, mountPath: /run/secrets/plumbline, readOnly: true}

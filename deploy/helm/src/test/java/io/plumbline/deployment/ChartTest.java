@@ -439,6 +439,47 @@ class ChartTest {
         assertTrue(refused.getMessage().contains("don't meet the specifications of the schema"), refused.getMessage());
     }
 
+    /** YAML has its own mind about stars and digits, and Helm reads numbers as floats. */
+    @Test
+    void oddValuesArriveAsTheyWereWritten() throws IOException {
+        List<JsonNode> all = render(EVERYTHING
+                .replace("host: plumbline.example", "host: '*.example'")
+                .replace("key: password", "key: '1'")
+                .replace("replicas: 3", "replicas: 3\n  sessionTimeoutMs: 1800000")
+                .replace("maxReplicas: 6", "maxReplicas: 6, lagThreshold: 2000000")
+                .replace("  kafka: {boot", "  http: {base_path: ''}\n  topics: {activations: '2024'}\n  kafka: {boot"));
+        for (JsonNode manifest : all) {
+            assertEquals(
+                    manifest.path("kind").asText(),
+                    new YAMLMapper().valueToTree(Chart.typed(manifest)).path("kind").asText());
+        }
+        JsonNode rule = Chart.one(all, "Ingress", "watch").at("/spec/rules/0");
+        assertEquals("*.example", rule.path("host").asText());
+        assertEquals("/", rule.at("/http/paths/0/path").asText());
+        JsonNode trigger = Chart.one(all, "ScaledObject", "watch-monitor").at("/spec/triggers/0/metadata");
+        assertEquals("2000000", trigger.path("lagThreshold").textValue());
+        assertEquals("2024", trigger.path("topic").textValue());
+        assertEquals(
+                "2024",
+                Chart.one(all, "KafkaTopic", "watch-activations")
+                        .at("/spec/topicName")
+                        .textValue());
+        JsonNode environment =
+                Chart.one(all, "StatefulSet", "watch-monitor").at("/spec/template/spec/containers/0/env");
+        assertTrue(environment.toString().contains("\"key\":\"1\""), environment.toString());
+        assertTrue(config(all).contains("1800000"), config(all));
+    }
+
+    @Test
+    void fewerMonitorsAtMostThanAtLeastAreASentence() {
+        Exception refused = assertThrows(
+                Exception.class, () -> render(EVERYTHING.replace("maxReplicas: 6", "maxReplicas: 2")));
+        assertTrue(
+                refused.getMessage()
+                        .contains("autoscaling.maxReplicas = 2: expected at least monitor.replicas = 3, the fewest"),
+                refused.getMessage());
+    }
+
     @Test
     void aReleaseWithoutSitesIsASentence() {
         Exception refused = assertThrows(

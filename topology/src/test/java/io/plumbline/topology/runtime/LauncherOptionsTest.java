@@ -75,6 +75,16 @@ class LauncherOptionsTest {
         assertTrue(taken <= 1.05 * said, "%d bytes in %d arrays for %d".formatted(taken, arrays.size(), said));
     }
 
+    /** The image has no launcher. */
+    @Test
+    void theImageHasTheOptionsOfTheLauncher() throws IOException {
+        String image = Files.readString(Repository.path("topology", "pom.xml"));
+        String launcher = Files.readString(Repository.path("deploy", "distribution", "java.sh"));
+        for (String option : List.of("-XX:G1HeapRegionSize=8m", "-XX:+ExitOnOutOfMemoryError", "jdk.incubator.vector")) {
+            assertTrue(image.contains(option) && launcher.contains(option), option);
+        }
+    }
+
     private static long region() throws IOException {
         Matcher launcher = REGION.matcher(Files.readString(Repository.path("deploy", "distribution", "java.sh")));
         assertTrue(launcher.find(), "the launcher no longer says " + REGION);
