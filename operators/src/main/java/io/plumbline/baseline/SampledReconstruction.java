@@ -72,7 +72,7 @@ public final class SampledReconstruction {
         for (int row = 0; row < targets.rows(); row++) {
             long hash = RowSample.hash(request, row);
             if (byHash.size() < capacity || hash < byHash.lastKey()) {
-                byHash.putIfAbsent(hash, new Row(request, floats(targets, row), squaredErrors[row]));
+                byHash.putIfAbsent(hash, new Row(request, targets.floats(row), squaredErrors[row]));
                 if (byHash.size() > capacity) {
                     byHash.pollLastEntry();
                 }
@@ -110,17 +110,9 @@ public final class SampledReconstruction {
                         rowHash,
                         hash,
                         SampledRow.NO_TIME,
-                        floats(request.activations(), row),
-                        targets == null ? null : floats(targets, row));
+                        request.activations().floats(row),
+                        targets == null ? null : targets.floats(row));
             }
         }
-    }
-
-    private static float[] floats(Matrix matrix, int row) {
-        float[] values = new float[matrix.columns()];
-        for (int j = 0; j < values.length; j++) {
-            values[j] = (float) matrix.get(row, j);
-        }
-        return values;
     }
 }

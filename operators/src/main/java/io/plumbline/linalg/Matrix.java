@@ -71,6 +71,15 @@ public record Matrix(int rows, int columns, double[] values) {
         values[row * columns + column] = value;
     }
 
+    /** Returns a row, rounded to float32. */
+    public float[] floats(int row) {
+        float[] floats = new float[columns];
+        for (int j = 0; j < columns; j++) {
+            floats[j] = (float) get(row, j);
+        }
+        return floats;
+    }
+
     public Matrix copy() {
         return new Matrix(rows, columns, values.clone());
     }

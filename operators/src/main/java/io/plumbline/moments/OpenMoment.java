@@ -69,8 +69,8 @@ final class OpenMoment {
                         hash,
                         request,
                         timestampMs,
-                        floats(batch.activations(), row),
-                        targets == null ? null : floats(targets, row));
+                        batch.activations().floats(row),
+                        targets == null ? null : targets.floats(row));
             }
         }
     }
@@ -119,13 +119,5 @@ final class OpenMoment {
         }
         announced = rows();
         return new Finished(newestMs, null, Map.of(MomentAccumulator.TOKENS_SERVED, Long.toString(more)));
-    }
-
-    private static float[] floats(Matrix matrix, int row) {
-        float[] values = new float[matrix.columns()];
-        for (int j = 0; j < values.length; j++) {
-            values[j] = (float) matrix.get(row, j);
-        }
-        return values;
     }
 }

@@ -104,7 +104,7 @@ public final class RequestSample {
                     RowSample.hash(hash, row - from),
                     hash,
                     SampledRow.NO_TIME,
-                    floats(request.activations(), row),
+                    finite(request.activations(), row),
                     targets(request, row)));
         }
         return kept;
@@ -112,13 +112,12 @@ public final class RequestSample {
 
     private static float @Nullable [] targets(ActivationBatch request, int row) {
         Matrix targets = request.targets();
-        return targets == null ? null : floats(targets, row);
+        return targets == null ? null : finite(targets, row);
     }
 
-    private static float[] floats(Matrix matrix, int row) {
-        float[] values = new float[matrix.columns()];
+    private static float[] finite(Matrix matrix, int row) {
+        float[] values = matrix.floats(row);
         for (int j = 0; j < values.length; j++) {
-            values[j] = (float) matrix.get(row, j);
             if (!Float.isFinite(values[j])) {
                 throw new NonFiniteRowException(row, j, matrix.get(row, j));
             }

@@ -136,8 +136,8 @@ final class AdaptationDumps {
                             rows.size(),
                             stream.place(),
                             stream.place(),
-                            floats(batch.activations(), row),
-                            targets == null ? null : floats(targets, row)));
+                            batch.activations().floats(row),
+                            targets == null ? null : targets.floats(row)));
                 }
             });
         }
@@ -145,13 +145,5 @@ final class AdaptationDumps {
             throw new UsageException("%s: every row is masked".formatted(files.get(0)));
         }
         return rows;
-    }
-
-    private static float[] floats(Matrix matrix, int row) {
-        float[] values = new float[matrix.columns()];
-        for (int j = 0; j < values.length; j++) {
-            values[j] = (float) matrix.get(row, j);
-        }
-        return values;
     }
 }

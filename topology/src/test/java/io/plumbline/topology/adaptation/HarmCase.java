@@ -152,8 +152,8 @@ record HarmCase(
                             rows.size(),
                             request,
                             request,
-                            floats(batch.activations(), row),
-                            targets == null ? null : floats(targets, row)));
+                            batch.activations().floats(row),
+                            targets == null ? null : targets.floats(row)));
                 }
             }
         }
@@ -164,7 +164,7 @@ record HarmCase(
     static List<SampledRow> rows(Matrix activations, Matrix targets) {
         List<SampledRow> rows = new ArrayList<>();
         for (int row = 0; row < activations.rows(); row++) {
-            rows.add(new SampledRow(row, row / 64, row / 64, floats(activations, row), floats(targets, row)));
+            rows.add(new SampledRow(row, row / 64, row / 64, activations.floats(row), targets.floats(row)));
         }
         return rows;
     }
@@ -172,13 +172,5 @@ record HarmCase(
     /** The request after the last of these. */
     static int after(List<SampledRow> rows) {
         return (int) rows.get(rows.size() - 1).request() + 1;
-    }
-
-    private static float[] floats(Matrix matrix, int row) {
-        float[] values = new float[matrix.columns()];
-        for (int j = 0; j < values.length; j++) {
-            values[j] = (float) matrix.get(row, j);
-        }
-        return values;
     }
 }

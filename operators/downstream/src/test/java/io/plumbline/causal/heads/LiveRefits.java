@@ -100,18 +100,10 @@ final class LiveRefits {
                         rows.size(),
                         i,
                         i,
-                        floats(batch.activations(), row),
-                        targets == null ? null : floats(targets, row)));
+                        batch.activations().floats(row),
+                        targets == null ? null : targets.floats(row)));
             }
         }
         return rows;
-    }
-
-    private static float[] floats(Matrix matrix, int row) {
-        float[] values = new float[matrix.columns()];
-        for (int j = 0; j < values.length; j++) {
-            values[j] = (float) matrix.get(row, j);
-        }
-        return values;
     }
 }

@@ -40,8 +40,8 @@ final class WindowRows {
                         rows.size(),
                         i,
                         i,
-                        floats(batch.activations(), row),
-                        targets == null ? null : floats(targets, row)));
+                        batch.activations().floats(row),
+                        targets == null ? null : targets.floats(row)));
             }
         }
     }
@@ -72,13 +72,5 @@ final class WindowRows {
                 split,
                 BaselineRows.of(explainer.encoder(), clean, explainer.targetWidth()),
                 explainer.targetWidth());
-    }
-
-    private static float[] floats(Matrix matrix, int row) {
-        float[] values = new float[matrix.columns()];
-        for (int j = 0; j < values.length; j++) {
-            values[j] = (float) matrix.get(row, j);
-        }
-        return values;
     }
 }
