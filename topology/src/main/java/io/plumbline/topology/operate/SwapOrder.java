@@ -6,8 +6,8 @@ import io.plumbline.topology.adaptation.Outcome;
 import io.plumbline.topology.assessment.AdaptationMessage;
 import io.plumbline.topology.assessment.AdaptationMessage.Verb;
 import io.plumbline.topology.cli.ExitCodes;
+import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.cli.UsageException;
-import io.plumbline.topology.config.DurationText;
 import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.report.Json;
@@ -94,7 +94,7 @@ final class SwapOrder {
      * @throws UsageException when the adapter does not carry it out, saying what to write instead
      */
     int send(Verb verb, long version, CommandLine commandLine) throws IOException {
-        Duration patience = patience();
+        Duration patience = Options.duration("--timeout", timeout);
         AdaptationMessage.Command command;
         try {
             command = new AdaptationMessage.Command(
@@ -136,14 +136,6 @@ final class SwapOrder {
         commandLine.getOut().println(said);
         commandLine.getOut().flush();
         return ExitCodes.FINE;
-    }
-
-    private Duration patience() {
-        try {
-            return DurationText.parse(timeout);
-        } catch (IllegalArgumentException e) {
-            throw new UsageException("--timeout = %s: %s".formatted(timeout, e.getMessage()));
-        }
     }
 
     /** Asks the adapter; listens before it speaks, so that no answer is missed; null where none came. */

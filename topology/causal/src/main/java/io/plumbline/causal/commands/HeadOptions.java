@@ -5,8 +5,8 @@ import io.plumbline.causal.heads.HeadLimits;
 import io.plumbline.causal.heads.OpenHead;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.cli.HeadPlace;
+import io.plumbline.topology.cli.Options;
 import io.plumbline.topology.cli.UsageException;
-import io.plumbline.topology.config.DurationText;
 import java.time.Duration;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -44,12 +44,7 @@ final class HeadOptions {
         if (threads < 1 || threads > 1_024) {
             throw new UsageException("--threads = %d: expected 1 to 1024".formatted(threads));
         }
-        Duration limit;
-        try {
-            limit = DurationText.parse(timeout);
-        } catch (IllegalArgumentException refused) {
-            throw new UsageException("--timeout = %s: %s".formatted(timeout, refused.getMessage()));
-        }
+        Duration limit = Options.duration("--timeout", timeout);
         if (limit.isZero() || limit.isNegative()) {
             throw new UsageException("--timeout = %s: expected more than no time".formatted(timeout));
         }
