@@ -2,6 +2,7 @@ package io.plumbline.judgement;
 
 import java.time.Duration;
 import java.util.function.DoublePredicate;
+import java.util.function.IntPredicate;
 import org.apache.commons.math3.special.Beta;
 import org.apache.commons.math3.util.CombinatoricsUtils;
 
@@ -114,33 +115,13 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
      */
     int atOrAbove(AlarmBudget budget, int cleanWindows) {
         double target = target(budget) * ROUNDING;
-        int kept = 0;
-        int broken = cleanWindows + 1;
-        while (broken - kept > 1) {
-            int middle = (kept + broken) >>> 1;
-            if (rate(budget, cleanWindows, middle) <= target) {
-                kept = middle;
-            } else {
-                broken = middle;
-            }
-        }
-        return kept;
+        return largest(cleanWindows + 1, level -> rate(budget, cleanWindows, level) <= target);
     }
 
     /** Returns the least number of clean windows with which the budget can be kept. */
     int windowsNeeded(AlarmBudget budget) {
         double target = target(budget) * ROUNDING;
-        int tooFew = 0;
-        int enough = MOST_WINDOWS;
-        while (enough - tooFew > 1) {
-            int middle = (tooFew + enough) >>> 1;
-            if (rate(budget, middle, 1) <= target) {
-                enough = middle;
-            } else {
-                tooFew = middle;
-            }
-        }
-        return enough;
+        return largest(MOST_WINDOWS, windows -> rate(budget, windows, 1) > target) + 1;
     }
 
     /**
@@ -177,17 +158,9 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
      */
     int confidentlyAtOrAbove(AlarmBudget budget, int cleanWindows) {
         double allowed = allowedExceedance(budget);
-        int kept = 0;
-        int broken = cleanWindows + 1;
-        while (broken - kept > 1) {
-            int middle = (kept + broken) >>> 1;
-            if (Beta.regularizedBeta(allowed, middle, cleanWindows + 1.0 - middle) >= CONFIDENCE) {
-                kept = middle;
-            } else {
-                broken = middle;
-            }
-        }
-        return kept;
+        return largest(
+                cleanWindows + 1,
+                level -> Beta.regularizedBeta(allowed, level, cleanWindows + 1.0 - level) >= CONFIDENCE);
     }
 
     /**
@@ -210,6 +183,21 @@ public record AlarmLaw(DriftPolicy debounce, Duration size, Duration advance) {
         double broken = 1.0;
         // To the last digit: shares may be as small as one window in years.
         for (double middle = 0.5; middle > kept && middle < broken; middle = (kept + broken) / 2.0) {
+            if (holds.test(middle)) {
+                kept = middle;
+            } else {
+                broken = middle;
+            }
+        }
+        return kept;
+    }
+
+    /** Returns the largest number below {@code end} for which something holds that holds for 0 and for all below it. */
+    private static int largest(int end, IntPredicate holds) {
+        int kept = 0;
+        int broken = end;
+        while (broken - kept > 1) {
+            int middle = (kept + broken) >>> 1;
             if (holds.test(middle)) {
                 kept = middle;
             } else {
