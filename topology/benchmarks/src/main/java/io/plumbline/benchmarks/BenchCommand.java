@@ -2,6 +2,7 @@ package io.plumbline.benchmarks;
 
 import io.plumbline.benchmarks.operators.Figures;
 import io.plumbline.linalg.kernel.UpdateKernels;
+import io.plumbline.topology.cli.AddedCommand;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.operate.Narration;
@@ -9,7 +10,6 @@ import io.plumbline.wire.DType;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -40,7 +40,7 @@ import picocli.CommandLine.Spec;
             "  plumbline bench --quick                          whether it runs, in a minute",
             "  PLUMBLINE_PYTHON=venv/bin/python plumbline bench --rivals"
         })
-final class BenchCommand implements Callable<Integer> {
+public final class BenchCommand implements AddedCommand {
 
     private static final int WIDEST = 8_192;
 

@@ -2,6 +2,7 @@ package io.plumbline.demo;
 
 import io.plumbline.fixtures.EmbeddedBroker;
 import io.plumbline.fixtures.TemporaryFolder;
+import io.plumbline.topology.cli.AddedCommand;
 import io.plumbline.topology.cli.UsageException;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -10,7 +11,6 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -38,7 +38,7 @@ import picocli.CommandLine.Spec;
             "  plumbline broker",
             "  plumbline broker --port 19092 --data kafka-data    topics stay for the next start"
         })
-final class BrokerCommand implements Callable<Integer> {
+public final class BrokerCommand implements AddedCommand {
 
     private static final int HIGHEST_PORT = 65_535;
 

@@ -1,12 +1,12 @@
 package io.plumbline.demo;
 
+import io.plumbline.topology.cli.AddedCommand;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -39,7 +39,7 @@ import picocli.CommandLine.Spec;
             "  plumbline demo --live --text my-notes.txt",
             "  plumbline demo --toy"
         })
-final class DemoCommand implements Callable<Integer> {
+public final class DemoCommand implements AddedCommand {
 
     @Option(names = "--keep-running", description = "Leave the console and /metrics up until Ctrl-C.")
     boolean keepRunning;

@@ -1,9 +1,9 @@
 package io.plumbline.topology.operate;
 
 import io.plumbline.topology.cli.AdaptCommand;
+import io.plumbline.topology.cli.AddedCommand;
 import io.plumbline.topology.cli.ApproveBaselineCommand;
 import io.plumbline.topology.cli.AssessCommand;
-import io.plumbline.topology.cli.CommandProvider;
 import io.plumbline.topology.cli.CompareCommand;
 import io.plumbline.topology.cli.CompletionCommand;
 import io.plumbline.topology.cli.ConfigCommand;
@@ -87,7 +87,7 @@ public final class Plumbline {
     /** The width of the help, which is enough for the examples that people copy. */
     private static final int USAGE_WIDTH = 120;
 
-    /** Commands in jars of their own, which a {@link CommandProvider} adds where they are, and their folder. */
+    /** Commands in jars of their own, an {@link AddedCommand} where they are, and their folder. */
     private static final Map<String, String> ELSEWHERE = Map.of(
             "demo",
             "laboratory/",
@@ -118,7 +118,7 @@ public final class Plumbline {
     public static CommandLine commandLine() {
         Plumbline program = new Plumbline();
         CommandLine commandLine = new CommandLine(program);
-        ServiceLoader.load(CommandProvider.class).forEach(provider -> commandLine.addSubcommand(provider.command()));
+        ServiceLoader.load(AddedCommand.class).forEach(commandLine::addSubcommand);
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setAbbreviatedOptionsAllowed(false);
         commandLine.setUsageHelpWidth(USAGE_WIDTH);

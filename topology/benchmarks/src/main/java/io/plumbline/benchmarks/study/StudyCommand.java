@@ -2,6 +2,7 @@ package io.plumbline.benchmarks.study;
 
 import io.plumbline.benchmarks.study.Study.Cell;
 import io.plumbline.records.ActivationBatch;
+import io.plumbline.topology.cli.AddedCommand;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.Progress;
 import io.plumbline.topology.cli.UsageException;
@@ -13,7 +14,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,7 +47,7 @@ import picocli.CommandLine.Spec;
             "  plumbline study                                  the demonstration's English and German, a minute",
             "  plumbline study --recordings DIR --rows 512,2048 --csv study.csv"
         })
-final class StudyCommand implements Callable<Integer> {
+public final class StudyCommand implements AddedCommand {
 
     @Option(
             names = "--recordings",

@@ -16,6 +16,7 @@ import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.topology.assessment.Explainers;
+import io.plumbline.topology.cli.AddedCommand;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerFacts;
 import io.plumbline.topology.cli.Progress;
@@ -27,7 +28,6 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -61,7 +61,7 @@ import picocli.CommandLine.Spec;
             "Which tokens the features of request 20 speak for:",
             "  plumbline causal ... --dla --unembedding unembedding.safetensors --request 20"
         })
-final class CausalCommand implements Callable<Integer> {
+public final class CausalCommand implements AddedCommand {
 
     private static final String TRAINED = "trained";
     private static final String ADAPTED = "adapted";

@@ -12,6 +12,7 @@ import io.plumbline.causal.heads.OpenHead;
 import io.plumbline.causal.heads.SiteStudy.Ablating;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.topology.assessment.Explainers;
+import io.plumbline.topology.cli.AddedCommand;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.ExplainerFacts;
 import io.plumbline.topology.cli.Progress;
@@ -25,7 +26,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -58,7 +58,7 @@ import picocli.CommandLine.Spec;
             "      --later java-later.safetensors --in-distribution english.safetensors --decoder "
                     + "finetuned=finetuned.safetensors"
         })
-final class EvaluateCommand implements Callable<Integer> {
+public final class EvaluateCommand implements AddedCommand {
 
     @Option(
             names = "--explainer",
