@@ -27,12 +27,10 @@ import picocli.CommandLine.Spec;
             "The pipeline is the real monitor, exactly-once with a commit every 5 s, on a Kafka broker in a process of"
                     + " its own, which is started for it; topics of 2 GB lie in the temporary folder while it runs."
                     + " With --rivals other programs take turns with the monitor on the same rows. Use an idle"
-                    + " machine, and read ratios rather than figures.",
-            ""
+                    + " machine, and read ratios rather than figures."
         },
+        footerHeading = "Examples:%n",
         footer = {
-            "",
-            "Examples:",
             "  plumbline bench --rivals --csv bench.csv         everything beside its rivals, about eight minutes",
             "  plumbline bench --swap                           from a drift verdict to the new decoder in a"
                     + " subscriber, two minutes",

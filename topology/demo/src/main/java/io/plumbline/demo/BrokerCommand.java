@@ -29,12 +29,10 @@ import picocli.CommandLine.Spec;
             "It listens on 127.0.0.1 without a password, keeps one copy of everything and deletes nothing by age: it"
                     + " is for"
                     + " trying things out, not for production. Topics are gone when it ends, unless --data names a"
-                    + " folder.",
-            ""
+                    + " folder."
         },
+        footerHeading = "Examples:%n",
         footer = {
-            "",
-            "Examples:",
             "  plumbline broker",
             "  plumbline broker --port 19092 --data kafka-data    topics stay for the next start"
         })

@@ -27,12 +27,10 @@ import picocli.CommandLine.Spec;
                     + " swaps it in,"
                     + " and when English returns the trained decoder is restored. Ports are on loopback; nothing is"
                     + " left behind."
-                    + " Exit code 3 when something of that did not happen.",
-            ""
+                    + " Exit code 3 when something of that did not happen."
         },
+        footerHeading = "Examples:%n",
         footer = {
-            "",
-            "Examples:",
             "  plumbline demo",
             "  plumbline demo --keep-running    then: open the address it prints",
             "  plumbline demo --live",

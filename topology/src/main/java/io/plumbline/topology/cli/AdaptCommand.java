@@ -56,12 +56,9 @@ import picocli.CommandLine.Spec;
                     + "the encoder is untouched.",
             "",
             "All dumps together are one window. Rows given to --validate take no part in the fit and are measured too:"
-                    + " judge by those. The gap after the fit is not 0, and on other rows it is larger.",
-            ""
+                    + " judge by those. The gap after the fit is not 0, and on other rows it is larger."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline adapt --explainer sae/ --activations german.safetensors --rank 384 \\",
             "      --lambda-pres 1.0 --lambda-geom 0 --relative-lambdas --validate german-later.safetensors --out "
                     + "adapted/"

@@ -16,12 +16,10 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "approve-baseline",
         mixinStandardHelpOptions = true,
-        description = {
-            "Signs baselines, in a file FILE.approval beside each. Where the configuration says signing.baselines, a"
-                    + " monitor judges by none that no key of signing.approvers signed.",
-            ""
-        },
-        footer = {"", "Example:", "  plumbline approve-baseline --key ada.pem baseline-2.safetensors"})
+        description =
+                "Signs baselines, in a file FILE.approval beside each. Where the configuration says signing.baselines, a"
+                        + " monitor judges by none that no key of signing.approvers signed.",
+        footer = "  plumbline approve-baseline --key ada.pem baseline-2.safetensors")
 public final class ApproveBaselineCommand implements Callable<Integer> {
 
     @Parameters(arity = "1..*", paramLabel = "FILE", description = "The baselines.")

@@ -56,12 +56,9 @@ import picocli.CommandLine.Spec;
             "",
             "All dumps together are one window. The requests farthest from the baseline's are named by their place in "
                     + "the dumps, from 0. Rows the baseline was made without are left out here too. "
-                    + "A number that does not exist here is null, with the reason.",
-            ""
+                    + "A number that does not exist here is null, with the reason."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors \\",
             "      --fail-on-drift",
             "By the faithfulness gap alone, above a number:",

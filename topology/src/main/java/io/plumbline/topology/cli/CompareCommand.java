@@ -38,12 +38,9 @@ import picocli.CommandLine.Spec;
                     + " whole requests.",
             "",
             "With --policy it exits with 1 where the worse end of an interval breaks a limit, or where a mistake is"
-                    + " found that allowed_causes does not name.",
-            ""
+                    + " found that allowed_causes does not name."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline compare --explainer sae/ --before today.safetensors --after int4.safetensors \\",
             "      --policy policy.yaml --markdown \"$GITHUB_STEP_SUMMARY\""
         })

@@ -12,10 +12,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "completion",
         mixinStandardHelpOptions = true,
-        description = {"Prints a script that teaches the shell to complete Plumbline's commands and options.", ""},
+        description = "Prints a script that teaches the shell to complete Plumbline's commands and options.",
+        footerHeading = "Example, for this shell (bash; the same line works in zsh):%n",
         footer = {
-            "",
-            "Example, for this shell (bash; the same line works in zsh):",
             "  source <(./plumbline completion)",
             "For every shell to come:",
             "  ./plumbline completion bash > ~/.local/share/bash-completion/completions/plumbline"

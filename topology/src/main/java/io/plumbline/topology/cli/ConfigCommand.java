@@ -16,15 +16,11 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "config",
         mixinStandardHelpOptions = true,
-        description = {
-            "Prints a commented configuration file with every default, or what a file comes to: defaults filled in,"
-                    + " secrets"
-                    + " hidden.",
-            ""
-        },
+        description =
+                "Prints a commented configuration file with every default, or what a file comes to: defaults filled in,"
+                        + " secrets"
+                        + " hidden.",
         footer = {
-            "",
-            "Example:",
             "  plumbline config --print-default > plumbline.yaml",
             "  plumbline check --config plumbline.yaml --offline",
             "  plumbline config --print --config plumbline.yaml"

@@ -33,14 +33,9 @@ import picocli.CommandLine.Spec;
                     + "those of row i are offsets[i] to offsets[i + 1] - 1.",
             "A cross-layer transcoder or crosscoder is encoded block by block, "
                     + "or the one of --explainer-option target=L: the names of all tensors"
-                    + " of a block then end in its layer where there are several, as codes.3 and reconstructions.3.",
-            ""
+                    + " of a block then end in its layer where there are several, as codes.3 and reconstructions.3."
         },
-        footer = {
-            "",
-            "Example:",
-            "  plumbline encode --explainer sae/ --activations rows.safetensors --out codes.safetensors"
-        })
+        footer = "  plumbline encode --explainer sae/ --activations rows.safetensors --out codes.safetensors")
 public final class EncodeCommand implements Callable<Integer> {
 
     @Option(

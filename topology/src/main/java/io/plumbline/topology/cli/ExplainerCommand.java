@@ -24,12 +24,9 @@ import picocli.CommandLine.Spec;
                     + "and what cannot be done with it.",
             "",
             "What is refused is refused with what to do instead; a fact that is in none of the files is named as the "
-                    + "option to give.",
-            ""
+                    + "option to give."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline explainer sae/",
             "A set of transcoders, one layer of it:",
             "  plumbline explainer transcoders/ --explainer-option layer=12 --json",

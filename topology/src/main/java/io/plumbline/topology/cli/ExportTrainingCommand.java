@@ -36,12 +36,9 @@ import picocli.CommandLine.Spec;
             "",
             "The group's number is the one that `plumbline assess --groups` gives it for the same dumps and baseline. "
                     + "Requests are whole, but for rows that the baseline was made without. "
-                    + "`plumbline-sae saelens-cache` of the Python package turns the dump into SAELens' cache.",
-            ""
+                    + "`plumbline-sae saelens-cache` of the Python package turns the dump into SAELens' cache."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors \\",
             "      --activations today.safetensors --groups",
             "  plumbline export-training --explainer sae/ --baseline baseline.safetensors \\",

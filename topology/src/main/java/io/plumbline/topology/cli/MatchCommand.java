@@ -29,14 +29,9 @@ import picocli.CommandLine.Spec;
             "",
             "The file has a line a feature of --after: its index, the label of the nearest feature of --before where"
                     + " the cosine is at least --cosine, the index of that one, and the cosine. It can stand as"
-                    + " features.labels of a site.",
-            ""
+                    + " features.labels of a site."
         },
-        footer = {
-            "",
-            "Example:",
-            "  plumbline match --before sae/ --after new_sae/ --labels labels.csv --out new_labels.csv"
-        })
+        footer = "  plumbline match --before sae/ --after new_sae/ --labels labels.csv --out new_labels.csv")
 public final class MatchCommand implements Callable<Integer> {
 
     @Option(

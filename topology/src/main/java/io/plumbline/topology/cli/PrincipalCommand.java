@@ -35,10 +35,9 @@ import picocli.CommandLine.Spec;
             "",
             "The folder is a SAE in the format of SAELens with two features a direction, and stands as explainer of a"
                     + " baseline and a site like any other. Its FVU is the share of the variance outside of the"
-                    + " directions, its gap the turn of the window's leading directions from the recording's.",
-            ""
+                    + " directions, its gap the turn of the window's leading directions from the recording's."
         },
-        footer = {"", "Example:", "  plumbline principal --activations rows.safetensors --out directions/"})
+        footer = "  plumbline principal --activations rows.safetensors --out directions/")
 public final class PrincipalCommand implements Callable<Integer> {
 
     @Option(

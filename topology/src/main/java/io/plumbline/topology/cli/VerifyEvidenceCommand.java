@@ -24,10 +24,9 @@ import picocli.CommandLine.Spec;
                     + " line that was changed, removed, put in or moved is named by its number.",
             "",
             "Without --key it tells a damaged file from a whole one, and not whose it is. Exit code 1 where it is not"
-                    + " as it was written.",
-            ""
+                    + " as it was written."
         },
-        footer = {"", "Example:", "  plumbline verify-evidence evidence.jsonl --key signing.pub"})
+        footer = "  plumbline verify-evidence evidence.jsonl --key signing.pub")
 public final class VerifyEvidenceCommand implements Callable<Integer> {
 
     @Parameters(paramLabel = "FILE", description = "The file.")

@@ -38,10 +38,9 @@ import picocli.CommandLine.Spec;
                     + " ones, and with --key the signature of SHA256SUMS.",
             "",
             "Without --key it tells a damaged copy from a whole one, and not whose it is: the sums come from the same"
-                    + " place as the files. Exit code 1 where something differs.",
-            ""
+                    + " place as the files. Exit code 1 where something differs."
         },
-        footer = {"", "Example:", "  plumbline verify-release plumbline-0.1.0/ --key release-key.pem"})
+        footer = "  plumbline verify-release plumbline-0.1.0/ --key release-key.pem")
 public final class VerifyReleaseCommand implements Callable<Integer> {
 
     private static final String SUMS = "SHA256SUMS";

@@ -63,12 +63,9 @@ import picocli.CommandLine.Spec;
                     + " alarms is printed for windows of --window-size and three debounces.",
             "",
             "Dumps or topic are read three times; memory does not grow with them. A request that the recording"
-                    + " holds again, because files are given twice or overlap, counts once.",
-            ""
+                    + " holds again, because files are given twice or overlap, counts once."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline baseline --explainer sae/ --activations monday.safetensors tuesday.safetensors \\",
             "      --rank 32 --out baseline.safetensors",
             "From what the monitor read in the last week:",

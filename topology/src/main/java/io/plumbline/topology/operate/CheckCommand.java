@@ -47,12 +47,9 @@ import picocli.CommandLine.Spec;
             "Checks a configuration: the file, the explainers and baselines it names, and whether the broker answers.",
             "Says what memory a monitor needs and what it writes to Kafka, and refuses what cannot fit the heap.",
             "",
-            "Every mistake is reported, not only the first; the last line counts them. Exits with 2 if there is any.",
-            ""
+            "Every mistake is reported, not only the first; the last line counts them. Exits with 2 if there is any."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline check --config plumbline.yaml --offline",
             "For another machine, with rows of a site in all 8 partitions and 2 instances:",
             "  plumbline check --config plumbline.yaml --offline --heap 4g --partitions 8 --instances 2 --spread"

@@ -32,13 +32,9 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "decoders",
         mixinStandardHelpOptions = true,
-        description = {
-            "Lists published decoders, joins them to the trained explainer, and decides what goes into service.",
-            ""
-        },
+        description =
+                "Lists published decoders, joins them to the trained explainer, and decides what goes into service.",
         footer = {
-            "",
-            "Example:",
             "  plumbline decoders list --config plumbline.yaml",
             "  plumbline decoders approve --config plumbline.yaml --site encoder.layer.2 --candidate 3",
             "  plumbline decoders follow --help"
@@ -129,10 +125,8 @@ final class DecodersCommand {
     @Command(
             name = "fetch",
             mixinStandardHelpOptions = true,
-            description = {"Writes the newest decoder of a site, joined to its trained explainer, as a folder.", ""},
+            description = "Writes the newest decoder of a site, joined to its trained explainer, as a folder.",
             footer = {
-                "",
-                "Example:",
                 "  plumbline decoders fetch --bootstrap-servers localhost:9092 --site encoder.layer.2 \\",
                 "      --explainer sae/ --out adapted/"
             })
@@ -187,12 +181,9 @@ final class DecodersCommand {
             description = {
                 "Writes every new decoder of a site as a folder OUT/version-N, until it is interrupted.",
                 "",
-                "A folder appears whole or not at all; one that is there already is left alone.",
-                ""
+                "A folder appears whole or not at all; one that is there already is left alone."
             },
             footer = {
-                "",
-                "Example:",
                 "  plumbline decoders follow --bootstrap-servers localhost:9092 --site encoder.layer.2 \\",
                 "      --explainer sae/ --out adapted/"
             })

@@ -31,12 +31,9 @@ import picocli.CommandLine.Spec;
             "The age is that of the window that a decoder was fitted on, FVU that of the trained decoder and of this"
                     + " one on held-out rows. `decoders show` prints where a decoder comes from.",
             "",
-            "With --key it says below which key signed each decoder; exit code 3 when none of them signed one.",
-            ""
+            "With --key it says below which key signed each decoder; exit code 3 when none of them signed one."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline decoders list --config plumbline.yaml",
             "  plumbline decoders list --bootstrap-servers localhost:9092"
         })

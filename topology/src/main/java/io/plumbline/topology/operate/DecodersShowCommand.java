@@ -18,13 +18,11 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "show",
         mixinStandardHelpOptions = true,
-        description = {
-            "Shows where the decoder in service of a site comes from, and the candidate that waits for approval: the"
-                    + " trained decoder, window, rows, weights, who signed it, and what the gate measured. With --key,"
-                    + " exit code 3 when none of the keys signed one of them.",
-            ""
-        },
-        footer = {"", "Example:", "  plumbline decoders show --config plumbline.yaml --site encoder.layer.2"})
+        description =
+                "Shows where the decoder in service of a site comes from, and the candidate that waits for approval: the"
+                        + " trained decoder, window, rows, weights, who signed it, and what the gate measured. With --key,"
+                        + " exit code 3 when none of the keys signed one of them.",
+        footer = "  plumbline decoders show --config plumbline.yaml --site encoder.layer.2")
 final class DecodersShowCommand implements Callable<Integer> {
 
     private static final String ROW = "%-26s  %s%n";

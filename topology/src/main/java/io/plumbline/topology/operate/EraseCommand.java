@@ -38,12 +38,9 @@ import picocli.CommandLine.Spec;
             "Monitor and adapter must be stopped: they hold state that cannot be changed from outside. The topics are"
                     + " read again afterwards, and exit code 3 says that something is left, which the table names with"
                     + " the time until when. Sums over rows of many requests stay: moments, counts, centres of groups."
-                    + " Where each thing lies: docs/operate/security.md.",
-            ""
+                    + " Where each thing lies: docs/operate/security.md."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline erase --config plumbline.yaml --request 7f3c-42 --dry-run",
             "  plumbline erase --config plumbline.yaml --request 7f3c-42 --truncate window-reports,activations"
         })

@@ -26,17 +26,13 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "export",
         mixinStandardHelpOptions = true,
-        description = {
-            "Writes the windows reported so far as OpenMetrics text, each value at the end of its window in event"
-                    + " time, under the"
-                    + " names /metrics has. A scrape knows only when it looked; this is what a replay of last month"
-                    + " needs to be"
-                    + " looked at in Grafana.",
-            ""
-        },
+        description =
+                "Writes the windows reported so far as OpenMetrics text, each value at the end of its window in event"
+                        + " time, under the"
+                        + " names /metrics has. A scrape knows only when it looked; this is what a replay of last month"
+                        + " needs to be"
+                        + " looked at in Grafana.",
         footer = {
-            "",
-            "Example:",
             "  plumbline export --config plumbline.yaml --from 2026-01-01T00:00:00Z --openmetrics january.om",
             "  promtool tsdb create-blocks-from openmetrics january.om data/   # data/ is Prometheus' storage.tsdb.path"
         })

@@ -21,12 +21,11 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "health",
         mixinStandardHelpOptions = true,
-        description = {
-            "Asks a running process whether it is ready, prints what it says, and exits with 0 for yes and 3 for no"
-                    + " or no answer.",
-            ""
-        },
-        footer = {"", "Examples:", "  plumbline health", "  plumbline health --url http://127.0.0.1:9464/healthz"})
+        description =
+                "Asks a running process whether it is ready, prints what it says, and exits with 0 for yes and 3 for no"
+                        + " or no answer.",
+        footerHeading = "Examples:%n",
+        footer = {"  plumbline health", "  plumbline health --url http://127.0.0.1:9464/healthz"})
 final class HealthCommand implements Callable<Integer> {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);

@@ -27,12 +27,9 @@ import picocli.CommandLine.Spec;
             "For the record that ends the program at every start, such as one that unpacks to more than the heap."
                     + " --pass names it; the application must be stopped. Nothing but that one offset is written,"
                     + " and the"
-                    + " record stays on its topic. How to find it: docs/operate/dead-letters.md.",
-            ""
+                    + " record stays on its topic. How to find it: docs/operate/dead-letters.md."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline offsets --config plumbline.yaml",
             "  plumbline offsets --config plumbline.yaml --pass 4711 --partition 3"
         })

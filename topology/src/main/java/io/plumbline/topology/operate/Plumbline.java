@@ -23,6 +23,8 @@ import java.util.ServiceLoader;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.UsageMessageSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ScopeType;
 
@@ -32,14 +34,10 @@ import picocli.CommandLine.ScopeType;
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = {
-            "Watches whether a sparse autoencoder or transcoder still describes the model it was trained on,"
-                    + " and repairs its decoder when it does not.",
-            ""
-        },
+        description = "Watches whether a sparse autoencoder or transcoder still describes the model it was trained on,"
+                + " and repairs its decoder when it does not.",
+        footerHeading = "Start here:%n",
         footer = {
-            "",
-            "Start here:",
             "  plumbline baseline --explainer sae/ --activations clean.safetensors --rank 32 --out"
                     + " baseline.safetensors",
             "  plumbline assess --explainer sae/ --baseline baseline.safetensors --activations today.safetensors"
@@ -119,6 +117,7 @@ public final class Plumbline {
         Plumbline program = new Plumbline();
         CommandLine commandLine = new CommandLine(program);
         ServiceLoader.load(AddedCommand.class).forEach(commandLine::addSubcommand);
+        layOut(commandLine.getCommandSpec());
         commandLine.setCaseInsensitiveEnumValuesAllowed(true);
         commandLine.setAbbreviatedOptionsAllowed(false);
         commandLine.setUsageHelpWidth(USAGE_WIDTH);
@@ -126,6 +125,20 @@ public final class Plumbline {
         commandLine.setExecutionExceptionHandler(
                 (failure, failed, parsed) -> Failures.explain(failure, failed.getErr(), program.verbose));
         return commandLine;
+    }
+
+    /** Puts blank lines above what a command takes and above its examples, and a heading where it has no other. */
+    private static void layOut(CommandSpec command) {
+        UsageMessageSpec usage = command.usageMessage();
+        if (!command.helpCommand()) {
+            if (command.positionalParameters().isEmpty()) {
+                usage.optionListHeading("%n");
+            } else {
+                usage.parameterListHeading("%n");
+            }
+            usage.footerHeading("%n" + (usage.footerHeading().isEmpty() ? "Example:%n" : usage.footerHeading()));
+        }
+        command.subcommands().values().forEach(child -> layOut(child.getCommandSpec()));
     }
 
     private static int explainUsage(CommandLine.ParameterException mistake, String[] arguments) {

@@ -47,12 +47,11 @@ import picocli.CommandLine.Spec;
             "",
             "Records of dumps carry the headers `site` and `request`; their key is the request, so that one site"
                     + " spreads over all"
-                    + " partitions. They are sent by an idempotent producer with acks=all.",
-            ""
+                    + " partitions. They are sent by an idempotent producer with acks=all."
         },
+        footerHeading =
+                "Example, ten minutes of traffic at one record a second of event time, as fast as the broker takes it:%n",
         footer = {
-            "",
-            "Example, ten minutes of traffic at one record a second of event time, as fast as the broker takes it:",
             "  plumbline replay --activations en.safetensors de.safetensors --site encoder.layer.2 \\",
             "      --bootstrap-servers localhost:9092 --start 2026-01-01T00:00:00Z --event-time-step 1s",
             "Example, a file that vLLM wrote with the hidden states of three layers:",

@@ -53,12 +53,9 @@ import picocli.CommandLine.Spec;
             "--evidence writes a file of lines for an audit: the configuration with its secrets hidden, hashes of"
                     + " explainers and baselines, windows with verdict and statistics, commands, what the adapter"
                     + " answered, decoders. Each line names the hash of the line before, and a key signs the last."
-                    + " plumbline verify-evidence checks it.",
-            ""
+                    + " plumbline verify-evidence checks it."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline report --config plumbline.yaml --site encoder.layer.2 --from 6h --out incident.html",
             "  plumbline report --config plumbline.yaml --model llama --from 6h --out incident.html",
             "  plumbline report --config plumbline.yaml --evidence --from 30d --out evidence.jsonl"

@@ -38,12 +38,10 @@ import picocli.CommandLine.Spec;
         description = {
             "Watches the sites of a configuration and repairs their decoders, until it is interrupted.",
             "",
-            "Configuration, files and broker are checked before anything starts.",
-            ""
+            "Configuration, files and broker are checked before anything starts."
         },
+        footerHeading = "Example, both applications in one process:%n",
         footer = {
-            "",
-            "Example, both applications in one process:",
             "  plumbline run --config plumbline.yaml",
             "The heavy part on a machine of its own:",
             "  plumbline run --config plumbline.yaml --role adapter"

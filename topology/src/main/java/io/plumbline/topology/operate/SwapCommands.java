@@ -31,12 +31,9 @@ final class SwapCommands {
                         + " which passed",
                 "the gate, and publishes it as the site's next version. Refused: one that was superseded, that has"
                         + " expired, or",
-                "for which the site is pinned; the answer says what to write instead.",
-                ""
+                "for which the site is pinned; the answer says what to write instead."
             },
             footer = {
-                "",
-                "Example:",
                 "  plumbline decoders list --config plumbline.yaml",
                 "  plumbline decoders approve --config plumbline.yaml --site encoder.layer.2 --candidate 3",
                 "",
@@ -74,12 +71,9 @@ final class SwapCommands {
                 "Keeps the decoder in service until `unpin`: nothing is swapped, nothing reverts, whatever the"
                         + " traffic does.",
                 "",
-                "Only what is in service can be pinned, since older versions are not kept, and the trained decoder.",
-                ""
+                "Only what is in service can be pinned, since older versions are not kept, and the trained decoder."
             },
             footer = {
-                "",
-                "Example:",
                 "  plumbline decoders pin --bootstrap-servers localhost:9092 --site encoder.layer.2",
                 "  plumbline decoders pin --bootstrap-servers localhost:9092 --site encoder.layer.2 --trained",
                 "",
@@ -129,13 +123,9 @@ final class SwapCommands {
     @Command(
             name = "unpin",
             mixinStandardHelpOptions = true,
-            description = {
-                "Lets a pinned site adapt and revert again; what the traffic asks for comes with the next windows.",
-                ""
-            },
+            description =
+                    "Lets a pinned site adapt and revert again; what the traffic asks for comes with the next windows.",
             footer = {
-                "",
-                "Example:",
                 "  plumbline decoders unpin --bootstrap-servers localhost:9092 --site encoder.layer.2",
                 "",
                 "Exit codes: 0 unpinned, 2 not carried out, 3 no answer."
@@ -161,12 +151,9 @@ final class SwapCommands {
                 "Takes the adapted decoder out of service: the trained one returns as a new version.",
                 "",
                 "Nothing is fitted for pause_after_rollback then. To keep the trained decoder for longer: pin"
-                        + " --trained.",
-                ""
+                        + " --trained."
             },
             footer = {
-                "",
-                "Example:",
                 "  plumbline decoders rollback --bootstrap-servers localhost:9092 --site encoder.layer.2",
                 "",
                 "Exit codes: 0 rolled back, 2 not carried out, 3 no answer."

@@ -31,12 +31,9 @@ import picocli.CommandLine.Spec;
             "Makes all topics, shows what is wrong with those there are, or prints the rights each role needs.",
             "",
             "The change-logs of Kafka Streams are among them: once all are made, `run` needs no right to make any."
-                    + " Nothing that exists is changed. --describe exits with 2 where something is to be put right.",
-            ""
+                    + " Nothing that exists is changed. --describe exits with 2 where something is to be put right."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline topics --config plumbline.yaml --create --partitions 8 --replication-factor 3",
             "  plumbline topics --config plumbline.yaml --describe",
             "  plumbline topics --config plumbline.yaml --describe --moment-records",

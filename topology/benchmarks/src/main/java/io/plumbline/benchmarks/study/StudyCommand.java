@@ -38,12 +38,10 @@ import picocli.CommandLine.Spec;
                     + " from the leading components; PCA share: of that from the mean. Hotelling: T^2 of the mean."
                     + " classifier: held-out AUC of a logistic regression.",
             "Not at equal false alarms: gap 3 sd, the rule of mean + 3 sd; own level, the default as the monitor"
-                    + " judges. holds one: windows with a foreign request at all, the most that can be found.",
-            ""
+                    + " judges. holds one: windows with a foreign request at all, the most that can be found."
         },
+        footerHeading = "Examples:%n",
         footer = {
-            "",
-            "Examples:",
             "  plumbline study                                  the demonstration's English and German, a minute",
             "  plumbline study --recordings DIR --rows 512,2048 --csv study.csv"
         })

@@ -48,12 +48,9 @@ import picocli.CommandLine.Spec;
             "",
             "The first row of a request is never replaced and never counted. Intervals are of 95 %%, "
                     + "by a bootstrap over requests;"
-                    + " with --decoder, those of the change are paired.",
-            ""
+                    + " with --decoder, those of the change are paired."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline causal --explainer sae/ --head head.onnx --activations requests.safetensors --decoder "
                     + "adapted/",
             "As SAELens names the figures, without ablations, which is quicker:",

@@ -47,12 +47,9 @@ import picocli.CommandLine.Spec;
                     + " code with --gae; ridge: full rank towards the trained decoder, on all rows; auto: "
                     + "what a site's adapter"
                     + " would publish; auto-free: the same without rows of the baseline that hold it. "
-                    + "A * marks an interval of the change against fixed that excludes 0.",
-            ""
+                    + "A * marks an interval of the change against fixed that excludes 0."
         },
         footer = {
-            "",
-            "Example:",
             "  plumbline evaluate --explainer sae/ --head head.onnx --baseline baseline.safetensors --window "
                     + "java.safetensors \\",
             "      --later java-later.safetensors --in-distribution english.safetensors --decoder "
