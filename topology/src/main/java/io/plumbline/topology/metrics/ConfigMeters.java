@@ -4,11 +4,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.reload.ConfigVersion;
 import io.plumbline.topology.reload.ReloadListener;
 import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.InfoSnapshot;
-import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.time.Clock;
@@ -21,19 +16,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ConfigMeters implements ReloadListener, MultiCollector {
 
-    private static final String INFO = "plumbline_config";
-    private static final String INFO_HELP =
-            "The configuration of sites and models in force: its hash, and the version by which it was agreed on";
-    private static final String FROM = "plumbline_config_from_seconds";
-    private static final String FROM_HELP =
-            "Event time from which windows are judged by the configuration; 0 for that of the start";
-    private static final String TAKEN = "plumbline_config_last_reload_successful";
-    private static final String TAKEN_HELP = "1 when the last change of the configuration file was taken over, else 0";
-    private static final String READ = "plumbline_config_last_reload_timestamp_seconds";
-    private static final String READ_HELP = "Wall-clock time at which the configuration file was read last";
-    private static final String OTHER = "plumbline_config_other";
-    private static final String OTHER_HELP =
-            "1 while the instances have agreed on a configuration that this one does not have, else 0";
+    private static final Family INFO = Family.info(
+            "plumbline_config",
+            "The configuration of sites and models in force: its hash, and the version by which it was agreed on",
+            "sha256",
+            "version");
+    private static final Family FROM = Family.gauge(
+            "plumbline_config_from_seconds",
+            "Event time from which windows are judged by the configuration; 0 for that of the start");
+    private static final Family TAKEN = Family.gauge(
+            "plumbline_config_last_reload_successful",
+            "1 when the last change of the configuration file was taken over, else 0");
+    private static final Family READ = Family.gauge(
+            "plumbline_config_last_reload_timestamp_seconds",
+            "Wall-clock time at which the configuration file was read last");
+    private static final Family OTHER = Family.gauge(
+            "plumbline_config_other",
+            "1 while the instances have agreed on a configuration that this one does not have, else 0");
 
     private final Clock wallClock;
     private volatile @Nullable InForce inForce;
@@ -69,39 +68,17 @@ public final class ConfigMeters implements ReloadListener, MultiCollector {
         InForce now = inForce;
         return now == null
                 ? MetricSnapshots.of()
-                : MetricSnapshots.of(
-                        InfoSnapshot.builder()
-                                .name(INFO)
-                                .help(INFO_HELP)
-                                .dataPoint(InfoDataPointSnapshot.builder()
-                                        .labels(Labels.of(
-                                                "sha256", now.sha256(), "version", Long.toString(now.version())))
-                                        .build())
-                                .build(),
-                        gauge(FROM, FROM_HELP, now.fromMs() / 1_000.0),
-                        gauge(TAKEN, TAKEN_HELP, taken ? 1 : 0),
-                        gauge(READ, READ_HELP, readMs / 1_000.0),
-                        gauge(OTHER, OTHER_HELP, other ? 1 : 0));
-    }
-
-    private static GaugeSnapshot gauge(String name, String help, double value) {
-        return GaugeSnapshot.builder()
-                .name(name)
-                .help(help)
-                .dataPoint(GaugeDataPointSnapshot.builder().value(value).build())
-                .build();
+                : new Scrape()
+                        .info(INFO, now.sha256(), Long.toString(now.version()))
+                        .value(FROM, now.fromMs() / 1_000.0)
+                        .value(TAKEN, taken ? 1 : 0)
+                        .value(READ, readMs / 1_000.0)
+                        .value(OTHER, other ? 1 : 0)
+                        .families();
     }
 
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
-        return List.of(
-                MetricFamilyDescriptor.info(INFO)
-                        .help(INFO_HELP)
-                        .labelNames("sha256", "version")
-                        .build(),
-                MetricFamilyDescriptor.gauge(FROM).help(FROM_HELP).build(),
-                MetricFamilyDescriptor.gauge(TAKEN).help(TAKEN_HELP).build(),
-                MetricFamilyDescriptor.gauge(READ).help(READ_HELP).build(),
-                MetricFamilyDescriptor.gauge(OTHER).help(OTHER_HELP).build());
+        return Family.descriptors(INFO, FROM, TAKEN, READ, OTHER);
     }
 }

@@ -1,11 +1,6 @@
 package io.plumbline.topology.metrics;
 
 import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.InfoSnapshot;
-import io.prometheus.metrics.model.snapshots.InfoSnapshot.InfoDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -18,15 +13,20 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class HeldDecoders implements MultiCollector {
 
-    private static final String INFO = "plumbline_decoder";
-    private static final String INFO_HELP =
-            "The newest decoder this process holds complete and verified: its kind and the start of its SHA-256";
-    private static final String VERSION = "plumbline_subscriber_decoder_version";
-    private static final String VERSION_HELP =
-            "Version of the newest decoder this process holds complete and verified; 0 is the trained one";
-    private static final String INTERRUPTED = "plumbline_subscriber_interrupted";
-    private static final String INTERRUPTED_HELP =
-            "1 while the decoders topic cannot be read, so that newer decoders would not be seen, else 0";
+    private static final Family INFO = Family.info(
+            "plumbline_decoder",
+            "The newest decoder this process holds complete and verified: its kind and the start of its SHA-256",
+            "site",
+            "version",
+            "kind",
+            "sha256");
+    private static final Family VERSION = Family.gauge(
+            "plumbline_subscriber_decoder_version",
+            "Version of the newest decoder this process holds complete and verified; 0 is the trained one",
+            "site");
+    private static final Family INTERRUPTED = Family.gauge(
+            "plumbline_subscriber_interrupted",
+            "1 while the decoders topic cannot be read, so that newer decoders would not be seen, else 0");
     private static final int HASH_DIGITS = 12;
 
     private record Held(long version, String kind, String sha256) {}
@@ -47,45 +47,14 @@ final class HeldDecoders implements MultiCollector {
         if (sites.isEmpty()) {
             return MetricSnapshots.of();
         }
-        InfoSnapshot.Builder info = InfoSnapshot.builder().name(INFO).help(INFO_HELP);
-        GaugeSnapshot.Builder versions = GaugeSnapshot.builder().name(VERSION).help(VERSION_HELP);
-        sites.forEach((site, held) -> {
-            info.dataPoint(InfoDataPointSnapshot.builder()
-                    .labels(Labels.of(
-                            "site",
-                            site,
-                            "version",
-                            Long.toString(held.version()),
-                            "kind",
-                            held.kind(),
-                            "sha256",
-                            held.sha256()))
-                    .build());
-            versions.dataPoint(point(Labels.of("site", site), held.version()));
-        });
-        GaugeSnapshot.Builder away = GaugeSnapshot.builder().name(INTERRUPTED).help(INTERRUPTED_HELP);
-        away.dataPoint(point(Labels.EMPTY, interrupted ? 1 : 0));
-        return MetricSnapshots.of(info.build(), versions.build(), away.build());
-    }
-
-    private static GaugeDataPointSnapshot point(Labels labels, long value) {
-        return GaugeDataPointSnapshot.builder()
-                .labels(labels)
-                .value((double) value)
-                .build();
+        Scrape scrape = new Scrape().value(INTERRUPTED, interrupted ? 1 : 0);
+        sites.forEach((site, held) -> scrape.info(INFO, site, Long.toString(held.version()), held.kind(), held.sha256())
+                .value(VERSION, held.version(), site));
+        return scrape.families();
     }
 
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
-        return List.of(
-                MetricFamilyDescriptor.info(INFO)
-                        .help(INFO_HELP)
-                        .labelNames("site", "version", "kind", "sha256")
-                        .build(),
-                MetricFamilyDescriptor.gauge(VERSION)
-                        .help(VERSION_HELP)
-                        .labelNames("site")
-                        .build(),
-                MetricFamilyDescriptor.gauge(INTERRUPTED).help(INTERRUPTED_HELP).build());
+        return Family.descriptors(INFO, VERSION, INTERRUPTED);
     }
 }

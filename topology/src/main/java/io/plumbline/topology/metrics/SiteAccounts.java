@@ -2,9 +2,6 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.topology.panes.RowAccount;
 import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -20,10 +17,12 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class SiteAccounts implements MultiCollector {
 
-    private static final String NAME = "plumbline_site_rows";
-    private static final String HELP =
+    private static final Family ROWS = Family.gauge(
+            "plumbline_site_rows",
             "What became of all rows of the site since the application began: in = in_windows + open + unaccounted +"
-                    + " every late_* + every masked_*";
+                    + " every late_* + every masked_*",
+            "site",
+            "account");
 
     private final Map<String, RowAccount> accounts = new ConcurrentHashMap<>();
 
@@ -37,33 +36,20 @@ final class SiteAccounts implements MultiCollector {
 
     @Override
     public MetricSnapshots collect() {
-        if (accounts.isEmpty()) {
-            return MetricSnapshots.of();
-        }
-        GaugeSnapshot.Builder family = GaugeSnapshot.builder().name(NAME).help(HELP);
+        Scrape scrape = new Scrape();
         accounts.forEach((site, account) -> {
-            family.dataPoint(point(site, "in", account.in()));
-            family.dataPoint(point(site, "in_windows", account.inWindows()));
-            family.dataPoint(point(site, "open", account.open()));
-            family.dataPoint(point(site, "unaccounted", account.unaccounted()));
-            account.late().forEach((reason, rows) -> family.dataPoint(point(site, "late_" + reason, rows)));
-            account.masked().forEach((reason, rows) -> family.dataPoint(point(site, "masked_" + reason, rows)));
+            scrape.value(ROWS, account.in(), site, "in")
+                    .value(ROWS, account.inWindows(), site, "in_windows")
+                    .value(ROWS, account.open(), site, "open")
+                    .value(ROWS, account.unaccounted(), site, "unaccounted");
+            account.late().forEach((reason, rows) -> scrape.value(ROWS, rows, site, "late_" + reason));
+            account.masked().forEach((reason, rows) -> scrape.value(ROWS, rows, site, "masked_" + reason));
         });
-        return MetricSnapshots.of(family.build());
+        return scrape.families();
     }
 
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
-        return List.of(MetricFamilyDescriptor.gauge(NAME)
-                .help(HELP)
-                .labelNames("site", "account")
-                .build());
-    }
-
-    private static GaugeDataPointSnapshot point(String site, String account, long rows) {
-        return GaugeDataPointSnapshot.builder()
-                .labels(Labels.of("site", site, "account", account))
-                .value((double) rows)
-                .build();
+        return Family.descriptors(ROWS);
     }
 }

@@ -1,9 +1,6 @@
 package io.plumbline.topology.metrics;
 
 import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -16,10 +13,11 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class SitePools implements MultiCollector {
 
-    private static final String NAME = "plumbline_pooled_rows";
-    private static final String HELP =
+    private static final Family ROWS = Family.gauge(
+            "plumbline_pooled_rows",
             "Distinct rows of consecutive drifted windows that the adapter holds for the next refit; from the"
-                    + " instance that adapts the site";
+                    + " instance that adapts the site",
+            "site");
 
     private final Map<String, Integer> rows = new ConcurrentHashMap<>();
 
@@ -33,20 +31,13 @@ final class SitePools implements MultiCollector {
 
     @Override
     public MetricSnapshots collect() {
-        if (rows.isEmpty()) {
-            return MetricSnapshots.of();
-        }
-        GaugeSnapshot.Builder family = GaugeSnapshot.builder().name(NAME).help(HELP);
-        rows.forEach((site, pooled) -> family.dataPoint(GaugeDataPointSnapshot.builder()
-                .labels(Labels.of("site", site))
-                .value((double) pooled)
-                .build()));
-        return MetricSnapshots.of(family.build());
+        Scrape scrape = new Scrape();
+        rows.forEach((site, pooled) -> scrape.value(ROWS, pooled, site));
+        return scrape.families();
     }
 
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
-        return List.of(
-                MetricFamilyDescriptor.gauge(NAME).help(HELP).labelNames("site").build());
+        return Family.descriptors(ROWS);
     }
 }

@@ -2,9 +2,6 @@ package io.plumbline.topology.metrics;
 
 import io.plumbline.topology.adaptation.SwapRules;
 import io.prometheus.metrics.model.registry.MultiCollector;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot;
-import io.prometheus.metrics.model.snapshots.GaugeSnapshot.GaugeDataPointSnapshot;
-import io.prometheus.metrics.model.snapshots.Labels;
 import io.prometheus.metrics.model.snapshots.MetricFamilyDescriptor;
 import io.prometheus.metrics.model.snapshots.MetricSnapshots;
 import java.util.List;
@@ -18,13 +15,17 @@ import java.util.concurrent.ConcurrentHashMap;
  */
 final class SiteSwaps implements MultiCollector {
 
-    private static final String MODE = "plumbline_swap_mode";
-    private static final String MODE_HELP =
-            "1 for the mode by which the site's decoder may be changed, 0 for the others";
-    private static final String PINNED = "plumbline_pinned";
-    private static final String PINNED_HELP = "1 while a person keeps the decoder in service, else 0";
-    private static final String CANDIDATE = "plumbline_candidate_version";
-    private static final String CANDIDATE_HELP = "Version of the candidate that waits for approval; 0 while none does";
+    private static final Family MODE = Family.gauge(
+            "plumbline_swap_mode",
+            "1 for the mode by which the site's decoder may be changed, 0 for the others",
+            "site",
+            "mode");
+    private static final Family PINNED =
+            Family.gauge("plumbline_pinned", "1 while a person keeps the decoder in service, else 0", "site");
+    private static final Family CANDIDATE = Family.gauge(
+            "plumbline_candidate_version",
+            "Version of the candidate that waits for approval; 0 while none does",
+            "site");
 
     private record Standing(SwapRules.Mode mode, boolean pinned, long candidate) {}
 
@@ -44,45 +45,19 @@ final class SiteSwaps implements MultiCollector {
 
     @Override
     public MetricSnapshots collect() {
-        if (sites.isEmpty()) {
-            return MetricSnapshots.of();
-        }
-        GaugeSnapshot.Builder modes = GaugeSnapshot.builder().name(MODE).help(MODE_HELP);
-        GaugeSnapshot.Builder pinned = GaugeSnapshot.builder().name(PINNED).help(PINNED_HELP);
-        GaugeSnapshot.Builder candidates =
-                GaugeSnapshot.builder().name(CANDIDATE).help(CANDIDATE_HELP);
+        Scrape scrape = new Scrape();
         sites.forEach((site, standing) -> {
             for (SwapRules.Mode mode : SwapRules.Mode.values()) {
-                String label = mode.name().toLowerCase(Locale.ROOT);
-                modes.dataPoint(point(Labels.of("site", site, "mode", label), standing.mode() == mode ? 1 : 0));
+                scrape.value(
+                        MODE, standing.mode() == mode ? 1 : 0, site, mode.name().toLowerCase(Locale.ROOT));
             }
-            pinned.dataPoint(point(Labels.of("site", site), standing.pinned() ? 1 : 0));
-            candidates.dataPoint(point(Labels.of("site", site), standing.candidate()));
+            scrape.value(PINNED, standing.pinned() ? 1 : 0, site).value(CANDIDATE, standing.candidate(), site);
         });
-        return MetricSnapshots.of(modes.build(), pinned.build(), candidates.build());
+        return scrape.families();
     }
 
     @Override
     public List<MetricFamilyDescriptor> getMetricFamilyDescriptors() {
-        return List.of(
-                MetricFamilyDescriptor.gauge(MODE)
-                        .help(MODE_HELP)
-                        .labelNames("site", "mode")
-                        .build(),
-                MetricFamilyDescriptor.gauge(PINNED)
-                        .help(PINNED_HELP)
-                        .labelNames("site")
-                        .build(),
-                MetricFamilyDescriptor.gauge(CANDIDATE)
-                        .help(CANDIDATE_HELP)
-                        .labelNames("site")
-                        .build());
-    }
-
-    private static GaugeDataPointSnapshot point(Labels labels, long value) {
-        return GaugeDataPointSnapshot.builder()
-                .labels(labels)
-                .value((double) value)
-                .build();
+        return Family.descriptors(MODE, PINNED, CANDIDATE);
     }
 }
