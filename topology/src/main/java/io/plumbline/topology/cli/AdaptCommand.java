@@ -108,15 +108,8 @@ public final class AdaptCommand implements Callable<Integer> {
         }
     }
 
-    @Option(
-            names = "--explainer",
-            required = true,
-            paramLabel = "DIR",
-            description = "Folder or file of the explainer.")
-    Path explainer;
-
     @Mixin
-    ExplainerFacts facts;
+    ExplainerFacts.Place explainer;
 
     @Option(
             names = "--activations",
@@ -233,7 +226,7 @@ public final class AdaptCommand implements Callable<Integer> {
             behaviour.requireNoChoice();
         }
         Options.requireNew("--out", out, "folder");
-        List<Explainer> blocks = Options.blocks(explainer, facts.options());
+        List<Explainer> blocks = Options.blocks(explainer.path(), explainer.options());
         blocks.forEach(Explainer::requireRefittable);
         Options.requireRank(rank, blocks.get(0));
         if (blocks.size() > 1) {

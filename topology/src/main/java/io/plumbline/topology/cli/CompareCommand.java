@@ -48,15 +48,8 @@ public final class CompareCommand implements Callable<Integer> {
 
     private static final int LISTED = 10;
 
-    @Option(
-            names = "--explainer",
-            required = true,
-            paramLabel = "DIR",
-            description = "Folder or file of the explainer.")
-    Path explainer;
-
     @Mixin
-    ExplainerFacts facts;
+    ExplainerFacts.Place explainer;
 
     @Option(names = "--before", required = true, arity = "1..*", paramLabel = "FILE", description = "Dumps before it.")
     List<Path> before;
@@ -116,14 +109,14 @@ public final class CompareCommand implements Callable<Integer> {
         boolean hasHead = place.isGiven();
         requireFor(limits, ExplainerComparison.PROBE_FLIPS, "--probes", !probes.isEmpty());
         requireFor(limits, ExplainerComparison.KL, "--head or --worker", hasHead);
-        if (GivenReconstructions.isNamedBy(explainer)) {
+        if (GivenReconstructions.isNamedBy(explainer.path())) {
             throw new UsageException(
                     "--explainer = none: compare encodes rows itself; expected the folder or file of an explainer");
         }
-        List<Explainer> blocks = Options.blocks(explainer, facts.options());
+        List<Explainer> blocks = Options.blocks(explainer.path(), explainer.options());
         if (blocks.size() > 1) {
             throw new UsageException("--explainer = %s: has %d targets; name one with --explainer-option target=L"
-                    .formatted(explainer, blocks.size()));
+                    .formatted(explainer.path(), blocks.size()));
         }
         FeatureOptions names = new FeatureOptions();
         names.labels = labels;

@@ -38,15 +38,8 @@ import picocli.CommandLine.Spec;
         footer = "  plumbline encode --explainer sae/ --activations rows.safetensors --out codes.safetensors")
 public final class EncodeCommand implements Callable<Integer> {
 
-    @Option(
-            names = "--explainer",
-            required = true,
-            paramLabel = "DIR",
-            description = "Folder or file of the explainer.")
-    Path explainer;
-
     @Mixin
-    ExplainerFacts facts;
+    ExplainerFacts.Place explainer;
 
     @Option(
             names = "--activations",
@@ -74,7 +67,7 @@ public final class EncodeCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Options.requireNew("--out", out, "file");
-        List<Explainer> blocks = Options.blocks(explainer, facts.options());
+        List<Explainer> blocks = Options.blocks(explainer.path(), explainer.options());
         SafetensorsWriter writer = SafetensorsWriter.create();
         Answer answer = new Answer();
         for (Explainer block : blocks) {

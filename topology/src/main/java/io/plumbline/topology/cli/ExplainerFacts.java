@@ -1,11 +1,36 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.explainer.ExplainerOptions;
+import java.nio.file.Path;
 import java.util.List;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** Options that tell what is known of an explainer and stands in none of its files. */
 public final class ExplainerFacts {
+
+    /** Options that say where an explainer is, and what stands in none of its files. */
+    public static final class Place {
+
+        @Option(
+                names = "--explainer",
+                required = true,
+                paramLabel = "DIR",
+                description = "Folder or file of the explainer.")
+        Path path;
+
+        @Mixin
+        ExplainerFacts facts;
+
+        public Path path() {
+            return path;
+        }
+
+        /** Returns what was given, as {@link ExplainerFacts#options} does. */
+        public ExplainerOptions options() {
+            return facts.options();
+        }
+    }
 
     @Option(
             names = "--explainer-option",

@@ -46,15 +46,8 @@ import picocli.CommandLine.Spec;
         })
 public final class ExportTrainingCommand implements Callable<Integer> {
 
-    @Option(
-            names = "--explainer",
-            required = true,
-            paramLabel = "DIR",
-            description = "Folder or file of the explainer.")
-    Path explainer;
-
     @Mixin
-    ExplainerFacts facts;
+    ExplainerFacts.Place explainer;
 
     @Option(
             names = "--baseline",
@@ -89,7 +82,7 @@ public final class ExportTrainingCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException {
         Options.requireNew("--out", out, "file");
-        Explainer trained = Options.explainer(explainer, facts.options());
+        Explainer trained = Options.explainer(explainer.path(), explainer.options());
         Baseline normal = Options.baseline(baseline, trained);
         List<ActivationBatch> requests;
         // One stream for both readings: requests are counted, and rows masked, alike.

@@ -63,15 +63,8 @@ public final class CausalCommand implements AddedCommand {
     private static final String TRAINED = "trained";
     private static final String ADAPTED = "adapted";
 
-    @Option(
-            names = "--explainer",
-            required = true,
-            paramLabel = "DIR",
-            description = "Folder or file of the explainer.")
-    Path explainer;
-
     @Mixin
-    ExplainerFacts facts = new ExplainerFacts();
+    ExplainerFacts.Place explainer;
 
     @Mixin
     HeadOptions head = new HeadOptions();
@@ -171,10 +164,10 @@ public final class CausalCommand implements AddedCommand {
         if (most < 1) {
             throw new UsageException("--most-requests = %d: expected 1 or more".formatted(most));
         }
-        if (!Files.exists(explainer)) {
-            throw new UsageException("--explainer = %s: no such folder".formatted(explainer));
+        if (!Files.exists(explainer.path())) {
+            throw new UsageException("--explainer = %s: no such folder".formatted(explainer.path()));
         }
-        Explainer trained = Explainers.read(explainer, facts.options());
+        Explainer trained = Explainers.read(explainer.path(), explainer.options());
         Unembedding tokens = unembedding(trained);
         if (tokens == null && (dla || (order == FeatureRanking.DLA && definitions.ablates()))) {
             throw new UsageException((dla ? "--dla" : "--ranking dla")
@@ -324,7 +317,7 @@ public final class CausalCommand implements AddedCommand {
             throw new UsageException("--decoder = %s: no such file or folder".formatted(path));
         }
         try {
-            return DecoderFile.read(path, trained, facts.options());
+            return DecoderFile.read(path, trained, explainer.options());
         } catch (IllegalArgumentException refused) {
             throw new UsageException("--decoder: " + refused.getMessage());
         }

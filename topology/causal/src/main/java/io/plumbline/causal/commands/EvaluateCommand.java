@@ -57,15 +57,8 @@ import picocli.CommandLine.Spec;
         })
 public final class EvaluateCommand implements AddedCommand {
 
-    @Option(
-            names = "--explainer",
-            required = true,
-            paramLabel = "DIR",
-            description = "Folder or file of the explainer.")
-    Path explainer;
-
     @Mixin
-    ExplainerFacts facts = new ExplainerFacts();
+    ExplainerFacts.Place explainer;
 
     @Mixin
     HeadOptions head = new HeadOptions();
@@ -144,10 +137,10 @@ public final class EvaluateCommand implements AddedCommand {
 
     @Override
     public Integer call() throws IOException {
-        if (!Files.exists(explainer)) {
-            throw new UsageException("--explainer = %s: no such folder".formatted(explainer));
+        if (!Files.exists(explainer.path())) {
+            throw new UsageException("--explainer = %s: no such folder".formatted(explainer.path()));
         }
-        Explainer trained = Explainers.read(explainer, facts.options());
+        Explainer trained = Explainers.read(explainer.path(), explainer.options());
         if (rank < 1 || rank > trained.targetWidth()) {
             throw new UsageException("--rank = %d: expected 1 to %d".formatted(rank, trained.targetWidth()));
         }
@@ -307,7 +300,7 @@ public final class EvaluateCommand implements AddedCommand {
             throw new UsageException("--decoder %s=%s: no such file or folder".formatted(name, path));
         }
         try {
-            return new Made(DecoderFile.read(path, trained, facts.options()), Double.NaN, 0, "");
+            return new Made(DecoderFile.read(path, trained, explainer.options()), Double.NaN, 0, "");
         } catch (IllegalArgumentException refused) {
             throw new UsageException("--decoder: " + refused.getMessage());
         }
