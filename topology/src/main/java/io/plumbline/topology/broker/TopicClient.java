@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.Config;
@@ -81,38 +82,21 @@ final class TopicClient implements AutoCloseable {
      * @throws StartException when the broker does not answer or refuses the login
      */
     Map<String, TopicDescription> describe(Collection<String> names) {
-        try {
-            List<String> there = new ArrayList<>(names);
-            there.retainAll(admin.listTopics(new ListTopicsOptions().timeoutMs(WAIT_MS))
-                    .names()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS));
-            return admin.describeTopics(
-                            there,
-                            new DescribeTopicsOptions().timeoutMs(WAIT_MS).includeAuthorizedOperations(true))
-                    .allTopicNames()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS);
-        } catch (InterruptedException e) {
-            throw interrupted();
-        } catch (ExecutionException | TimeoutException e) {
-            throw unreachable(e);
-        }
+        List<String> there = new ArrayList<>(names);
+        there.retainAll(answer(
+                admin.listTopics(new ListTopicsOptions().timeoutMs(WAIT_MS)).names()));
+        return answer(admin.describeTopics(
+                        there, new DescribeTopicsOptions().timeoutMs(WAIT_MS).includeAuthorizedOperations(true))
+                .allTopicNames());
     }
 
     /** Returns how many brokers the cluster has now; 0 where this principal may not ask. */
     int brokers() {
-        try {
-            return admin.describeCluster(new DescribeClusterOptions().timeoutMs(WAIT_MS))
-                    .nodes()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
-                    .size();
-        } catch (InterruptedException e) {
-            throw interrupted();
-        } catch (ExecutionException | TimeoutException e) {
-            if (e.getCause() instanceof AuthorizationException) {
-                return 0;
-            }
-            throw unreachable(e);
-        }
+        return answerOr(
+                        admin.describeCluster(new DescribeClusterOptions().timeoutMs(WAIT_MS))
+                                .nodes(),
+                        List.of())
+                .size();
     }
 
     /**
@@ -209,25 +193,17 @@ final class TopicClient implements AutoCloseable {
      * @throws StartException when the broker does not answer
      */
     Map<TopicPartition, OffsetAndMetadata> committed(String group) {
-        try {
-            Map<TopicPartition, OffsetAndMetadata> found = new HashMap<>();
-            admin.listConsumerGroupOffsets(group, new ListConsumerGroupOffsetsOptions().timeoutMs(WAIT_MS))
-                    .partitionsToOffsetAndMetadata()
-                    .get(WAIT_SECONDS, TimeUnit.SECONDS)
-                    .forEach((partition, offset) -> {
-                        if (offset != null) {
-                            found.put(partition, offset);
-                        }
-                    });
-            return found;
-        } catch (InterruptedException e) {
-            throw interrupted();
-        } catch (ExecutionException | TimeoutException e) {
-            if (e.getCause() instanceof AuthorizationException || e.getCause() instanceof GroupIdNotFoundException) {
-                return Map.of();
-            }
-            throw unreachable(e);
-        }
+        Map<TopicPartition, OffsetAndMetadata> found = new HashMap<>();
+        answerOr(
+                        admin.listConsumerGroupOffsets(group, new ListConsumerGroupOffsetsOptions().timeoutMs(WAIT_MS))
+                                .partitionsToOffsetAndMetadata(),
+                        Map.of())
+                .forEach((partition, offset) -> {
+                    if (offset != null) {
+                        found.put(partition, offset);
+                    }
+                });
+        return found;
     }
 
     /**
@@ -244,18 +220,9 @@ final class TopicClient implements AutoCloseable {
         ListOffsetsResult answers = admin.listOffsets(asked, new ListOffsetsOptions().timeoutMs(WAIT_MS));
         Map<String, Long> ends = new HashMap<>();
         for (TopicPartition partition : asked.keySet()) {
-            try {
-                long end = answers.partitionResult(partition)
-                        .get(WAIT_SECONDS, TimeUnit.SECONDS)
-                        .offset();
-                ends.merge(partition.topic(), end, Long::sum);
-            } catch (InterruptedException e) {
-                throw interrupted();
-            } catch (ExecutionException | TimeoutException e) {
-                if (!(e.getCause() instanceof AuthorizationException)) {
-                    throw unreachable(e);
-                }
-            }
+            KafkaFuture<List<Long>> end =
+                    answers.partitionResult(partition).thenApply(found -> List.of(found.offset()));
+            answerOr(end, List.of()).forEach(offset -> ends.merge(partition.topic(), offset, Long::sum));
         }
         return ends;
     }
@@ -282,16 +249,34 @@ final class TopicClient implements AutoCloseable {
     /** Returns whether a call was not refused: that there is no such group or id yet is an answer like any other. */
     private static BooleanSupplier isNotRefused(
             KafkaFuture<?> answer, Class<? extends AuthorizationException> refusal) {
-        return () -> {
-            try {
-                answer.get(WAIT_SECONDS, TimeUnit.SECONDS);
-                return true;
-            } catch (InterruptedException e) {
-                throw interrupted();
-            } catch (ExecutionException | TimeoutException e) {
-                return !refusal.isInstance(e.getCause());
+        return () -> answer(answer.thenApply(any -> true), failure -> !refusal.isInstance(failure.getCause()));
+    }
+
+    private <T> T answer(KafkaFuture<T> asked) {
+        return answer(asked, failure -> {
+            throw unreachable(failure);
+        });
+    }
+
+    /** Waits for an answer; returns {@code none} where this principal may not ask, or where there is no such group. */
+    private <T> T answerOr(KafkaFuture<T> asked, T none) {
+        return answer(asked, failure -> {
+            Throwable cause = failure.getCause();
+            if (cause instanceof AuthorizationException || cause instanceof GroupIdNotFoundException) {
+                return none;
             }
-        };
+            throw unreachable(failure);
+        });
+    }
+
+    private static <T> T answer(KafkaFuture<T> asked, Function<Exception, T> otherwise) {
+        try {
+            return asked.get(WAIT_SECONDS, TimeUnit.SECONDS);
+        } catch (InterruptedException e) {
+            throw interrupted();
+        } catch (ExecutionException | TimeoutException e) {
+            return otherwise.apply(e);
+        }
     }
 
     private static StartException interrupted() {

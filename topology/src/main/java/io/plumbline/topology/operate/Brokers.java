@@ -13,10 +13,12 @@ import java.util.Set;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.admin.NewTopic;
 import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.KafkaFuture;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.AuthenticationException;
 
@@ -33,65 +35,66 @@ public final class Brokers {
      * @throws NoBrokerException when no broker answers within {@link #PATIENCE}
      */
     static Set<String> topics(Map<String, String> kafkaProperties) {
-        try (Admin admin = connect(kafkaProperties)) {
-            return admin.listTopics().names().get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        } catch (ExecutionException | TimeoutException | KafkaException unreachable) {
-            throw unreachable(kafkaProperties, unreachable);
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while asking the broker", interrupted);
-        }
+        return ask(
+                kafkaProperties,
+                "asking the broker",
+                admin -> admin.listTopics().names(),
+                failure -> {
+                    throw unreachable(kafkaProperties, failure);
+                });
     }
 
     /** Returns the number of partitions of a topic; empty where the topic or the cluster does not answer. */
     static OptionalInt partitions(Map<String, String> kafkaProperties, String topic) {
-        try (Admin admin = connect(kafkaProperties)) {
-            return admin
-                    .describeTopics(List.of(topic))
-                    .allTopicNames()
-                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
-                    .values()
-                    .stream()
-                    .mapToInt(found -> found.partitions().size())
-                    .findFirst();
-        } catch (ExecutionException | TimeoutException | KafkaException unknown) {
-            return OptionalInt.empty();
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while asking the broker", interrupted);
-        }
+        return ask(
+                        kafkaProperties,
+                        "asking the broker",
+                        admin -> admin.describeTopics(List.of(topic)).allTopicNames(),
+                        unknown -> Map.of())
+                .values()
+                .stream()
+                .mapToInt(found -> found.partitions().size())
+                .findFirst();
     }
 
     /** Returns the settings of a topic; empty where the topic or the cluster does not tell. */
     static Map<String, String> settings(Map<String, String> kafkaProperties, String topic) {
         ConfigResource resource = new ConfigResource(ConfigResource.Type.TOPIC, topic);
         Map<String, String> settings = new HashMap<>();
-        try (Admin admin = connect(kafkaProperties)) {
-            admin.describeConfigs(List.of(resource))
-                    .all()
-                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS)
-                    .values()
-                    .forEach(config -> config.entries().forEach(entry -> settings.put(entry.name(), entry.value())));
-            return settings;
-        } catch (ExecutionException | TimeoutException | KafkaException unknown) {
-            return Map.of();
-        } catch (InterruptedException interrupted) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while asking the broker", interrupted);
-        }
+        ask(
+                        kafkaProperties,
+                        "asking the broker",
+                        admin -> admin.describeConfigs(List.of(resource)).all(),
+                        unknown -> Map.of())
+                .values()
+                .forEach(config -> config.entries().forEach(entry -> settings.put(entry.name(), entry.value())));
+        return settings;
     }
 
     public static void createTopic(Map<String, String> kafkaProperties, String topic, int partitions) {
+        NewTopic wanted = new NewTopic(topic, Optional.of(partitions), Optional.empty());
+        ask(
+                kafkaProperties,
+                "creating topic " + topic,
+                admin -> admin.createTopics(Set.of(wanted)).all(),
+                refused -> {
+                    throw new IllegalStateException(
+                            "topic %s could not be created: %s".formatted(topic, reason(refused)), refused);
+                });
+    }
+
+    private static <T> T ask(
+            Map<String, String> kafkaProperties,
+            String doing,
+            Function<Admin, KafkaFuture<T>> question,
+            Function<Exception, T> otherwise) {
         try (Admin admin = connect(kafkaProperties)) {
-            admin.createTopics(Set.of(new NewTopic(topic, Optional.of(partitions), Optional.empty())))
-                    .all()
-                    .get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
-        } catch (ExecutionException | TimeoutException | KafkaException refused) {
-            throw new IllegalStateException(
-                    "topic %s could not be created: %s".formatted(topic, reason(refused)), refused);
+            return question.apply(admin).get(PATIENCE.toSeconds(), TimeUnit.SECONDS);
+        } catch (ExecutionException | TimeoutException | KafkaException failure) {
+            return otherwise.apply(failure);
         } catch (InterruptedException interrupted) {
             Thread.currentThread().interrupt();
-            throw new IllegalStateException("interrupted while creating topic " + topic, interrupted);
+            throw new IllegalStateException("interrupted while " + doing, interrupted);
         }
     }
 
