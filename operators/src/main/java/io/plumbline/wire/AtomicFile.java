@@ -1,6 +1,7 @@
 package io.plumbline.wire;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.WritableByteChannel;
 import java.nio.file.FileSystemException;
@@ -52,6 +53,11 @@ public final class AtomicFile {
             throw abandoned(target, temporary, e);
         }
         flushFolder(folder);
+    }
+
+    /** Writes these bytes, as {@link #write(Path, Content)} does. */
+    public static void write(Path target, byte[] bytes) throws IOException {
+        write(target, channel -> SafetensorsWriter.writeFully(channel, ByteBuffer.wrap(bytes)));
     }
 
     /** Fills a fresh folder. */

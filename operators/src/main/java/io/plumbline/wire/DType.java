@@ -64,6 +64,13 @@ public enum DType {
     }
 
     /** Writes numbers at the buffer's position; each is rounded to nearest where this type does not hold it. */
+    public void put(ByteBuffer target, double[] values) {
+        for (double value : values) {
+            put(target, value);
+        }
+    }
+
+    /** Writes numbers at the buffer's position; each is rounded to nearest where this type does not hold it. */
     public void put(ByteBuffer target, float[] values) {
         switch (this) {
             case F32 -> {

@@ -291,7 +291,7 @@ public final class SafetensorsWriter {
         chunk.clear();
     }
 
-    private static void writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
+    static void writeFully(WritableByteChannel channel, ByteBuffer bytes) throws IOException {
         while (bytes.hasRemaining()) {
             channel.write(bytes);
         }

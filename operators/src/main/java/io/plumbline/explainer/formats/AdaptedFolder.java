@@ -5,8 +5,10 @@ import io.plumbline.explainer.Explainer;
 import io.plumbline.explainer.ExplainerFormatException;
 import io.plumbline.linalg.Weights;
 import io.plumbline.wire.DType;
+import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
+import java.util.Map;
 
 /** Holds what all writers of adapted decoders share. */
 public final class AdaptedFolder {
@@ -16,6 +18,16 @@ public final class AdaptedFolder {
     public static void addUntouched(SafetensorsWriter writer, Tensor tensor) {
         long[] shape = tensor.shape().stream().mapToLong(Long::longValue).toArray();
         writer.addRaw(tensor.name(), tensor.dtype(), shape, tensor.bytes());
+    }
+
+    /** Returns a writer with the metadata of a file, but for the checksum of its content, and with the lineage. */
+    static SafetensorsWriter writer(Safetensors file, Map<String, String> lineage) {
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        file.metadata().entrySet().stream()
+                .filter(entry -> !entry.getKey().equals("content_sha256"))
+                .forEach(entry -> writer.metadata(entry.getKey(), entry.getValue()));
+        lineage.forEach(writer::metadata);
+        return writer;
     }
 
     static void requireWritable(Explainer original, Decoder adapted, DType dtype) {

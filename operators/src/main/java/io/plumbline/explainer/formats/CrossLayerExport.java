@@ -58,8 +58,7 @@ final class CrossLayerExport {
             }
             for (String name : COMPANIONS) {
                 if (Files.isRegularFile(folder.resolve(name))) {
-                    byte[] bytes = Files.readAllBytes(folder.resolve(name));
-                    AtomicFile.write(out.resolve(name), channel -> channel.write(ByteBuffer.wrap(bytes)));
+                    AtomicFile.write(out.resolve(name), Files.readAllBytes(folder.resolve(name)));
                 }
             }
         });
@@ -67,11 +66,7 @@ final class CrossLayerExport {
 
     private static SafetensorsWriter writer(
             CrossLayer set, Safetensors file, Map<Integer, Decoder> adapted, DType dtype, Map<String, String> lineage) {
-        SafetensorsWriter writer = SafetensorsWriter.create();
-        file.metadata().entrySet().stream()
-                .filter(entry -> !entry.getKey().equals("content_sha256"))
-                .forEach(entry -> writer.metadata(entry.getKey(), entry.getValue()));
-        lineage.forEach(writer::metadata);
+        SafetensorsWriter writer = AdaptedFolder.writer(file, lineage);
         for (String name : file.names()) {
             Tensor tensor = file.tensor(name);
             Decoder written = bias(set, file, name, adapted);
@@ -139,13 +134,7 @@ final class CrossLayerExport {
                     Weights weights = decoder.weights();
                     weights.copyTo((source * features + feature) * width, row, 0, width);
                 }
-                for (double value : row) {
-                    if (dtype == DType.F64) {
-                        out.putDouble(value);
-                    } else {
-                        out.putFloat((float) value);
-                    }
-                }
+                dtype.put(out, row);
             }
         }
         return out.flip();

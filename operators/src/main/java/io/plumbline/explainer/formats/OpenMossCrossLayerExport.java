@@ -51,11 +51,7 @@ final class OpenMossCrossLayerExport {
                     OpenMossCrossLayer.decoderWeights(target), scaled(decoder.weights(), set.scaleOut(target), dtype));
         }
         Safetensors file = set.layers.tensors;
-        SafetensorsWriter writer = SafetensorsWriter.create();
-        file.metadata().entrySet().stream()
-                .filter(entry -> !entry.getKey().equals("content_sha256"))
-                .forEach(entry -> writer.metadata(entry.getKey(), entry.getValue()));
-        lineage.forEach(writer::metadata);
+        SafetensorsWriter writer = AdaptedFolder.writer(file, lineage);
         for (String name : file.names()) {
             double[] bias = biases.get(name);
             ByteBuffer changed = weights.get(name);
@@ -74,8 +70,7 @@ final class OpenMossCrossLayerExport {
         byte[] config = Files.readAllBytes(originals.get(0).directory().resolve(OpenMossFormat.CONFIG_FILE));
         AtomicFile.writeFolder(outDirectory, folder -> {
             writer.writeTo(folder.resolve(OpenMossFormat.WEIGHTS_FILE));
-            AtomicFile.write(
-                    folder.resolve(OpenMossFormat.CONFIG_FILE), channel -> channel.write(ByteBuffer.wrap(config)));
+            AtomicFile.write(folder.resolve(OpenMossFormat.CONFIG_FILE), config);
         });
     }
 
@@ -89,7 +84,7 @@ final class OpenMossCrossLayerExport {
         for (int j = 0; j < weights.rows(); j++) {
             weights.copyTo(j * row.length, row, 0, row.length);
             OpenMossLayers.multiply(row, factor);
-            put(row, dtype, out);
+            dtype.put(out, row);
         }
         return out.flip();
     }
@@ -110,7 +105,7 @@ final class OpenMossCrossLayerExport {
                     logarithms[j] = NEVER + Math.log(after[j]);
                 }
             }
-            put(logarithms, dtype, out);
+            dtype.put(out, logarithms);
         }
         return out.flip();
     }
@@ -148,15 +143,5 @@ final class OpenMossCrossLayerExport {
                             .formatted(values, dtype));
         }
         return ByteBuffer.allocate((int) (values * dtype.bytes())).order(ByteOrder.LITTLE_ENDIAN);
-    }
-
-    private static void put(double[] values, DType dtype, ByteBuffer out) {
-        for (double value : values) {
-            if (dtype == DType.F64) {
-                out.putDouble(value);
-            } else {
-                out.putFloat((float) value);
-            }
-        }
     }
 }

@@ -15,7 +15,6 @@ import io.plumbline.wire.AtomicFile;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,9 +108,9 @@ final class SaeLensExport {
     }
 
     private static void writeFiles(Path folder, SafetensorsWriter writer, ObjectNode config) throws IOException {
-        byte[] document = config.toPrettyString().getBytes(StandardCharsets.UTF_8);
         writer.writeTo(folder.resolve(SaeLensFormat.WEIGHTS_FILE));
-        AtomicFile.write(folder.resolve(SaeLensConfig.FILE), channel -> channel.write(ByteBuffer.wrap(document)));
+        AtomicFile.write(
+                folder.resolve(SaeLensConfig.FILE), config.toPrettyString().getBytes(StandardCharsets.UTF_8));
     }
 
     private static void addGated(SafetensorsWriter writer, GatedEncoder gated, double[] gateBias, DType wide) {

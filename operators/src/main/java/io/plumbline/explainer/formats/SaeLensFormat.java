@@ -25,7 +25,6 @@ import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
 import io.plumbline.wire.TensorFileException;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -305,8 +304,7 @@ final class SaeLensFormat implements ExplainerFormat {
                     : Files.readAllBytes(directory.resolve(SaeLensConfig.FILE));
             AtomicFile.writeFolder(outDirectory, folder -> {
                 writer.writeTo(folder.resolve(WEIGHTS_FILE));
-                AtomicFile.write(
-                        folder.resolve(SaeLensConfig.FILE), channel -> channel.write(ByteBuffer.wrap(configBytes)));
+                AtomicFile.write(folder.resolve(SaeLensConfig.FILE), configBytes);
             });
         }
     }

@@ -10,7 +10,6 @@ import io.plumbline.wire.Safetensors;
 import io.plumbline.wire.SafetensorsWriter;
 import io.plumbline.wire.Tensor;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -47,11 +46,7 @@ final class SafetensorsInPlace {
             throws IOException {
         AdaptedFolder.requireWritable(original, adapted, dtype);
         AdaptedFolder.requireItsDecoder(original, blueprint.decoder());
-        SafetensorsWriter writer = SafetensorsWriter.create();
-        weights.metadata().entrySet().stream()
-                .filter(entry -> !entry.getKey().equals("content_sha256"))
-                .forEach(entry -> writer.metadata(entry.getKey(), entry.getValue()));
-        lineage.forEach(writer::metadata);
+        SafetensorsWriter writer = AdaptedFolder.writer(weights, lineage);
         DType stored = weights.tensor(blueprint.encoderWeights.tensor()).dtype();
         // sparsify takes all tensors for what the first one is.
         boolean widened = blueprint.subtractsDecoderBias;
@@ -80,8 +75,9 @@ final class SafetensorsInPlace {
         AtomicFile.writeFolder(outDirectory, folder -> {
             writer.writeTo(folder.resolve(name));
             for (String file : copied) {
-                byte[] bytes = Files.readAllBytes(original.directory().resolve(file));
-                AtomicFile.write(folder.resolve(file), channel -> channel.write(ByteBuffer.wrap(bytes)));
+                AtomicFile.write(
+                        folder.resolve(file),
+                        Files.readAllBytes(original.directory().resolve(file)));
             }
         });
     }

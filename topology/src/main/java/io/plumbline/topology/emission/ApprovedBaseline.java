@@ -3,7 +3,6 @@ package io.plumbline.topology.emission;
 import io.plumbline.wire.AtomicFile;
 import io.plumbline.wire.Safetensors;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -33,8 +32,7 @@ public final class ApprovedBaseline {
     public static Path approve(Path baseline, DecoderSigner signer) throws IOException {
         Path file = approval(baseline);
         String signature = HexFormat.of().formatHex(signer.signBaseline(checksum(baseline)));
-        byte[] text = signature.getBytes(StandardCharsets.US_ASCII);
-        AtomicFile.write(file, out -> out.write(ByteBuffer.wrap(text)));
+        AtomicFile.write(file, signature.getBytes(StandardCharsets.US_ASCII));
         return file;
     }
 

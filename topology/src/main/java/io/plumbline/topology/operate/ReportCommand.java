@@ -19,7 +19,6 @@ import io.plumbline.wire.AtomicFile;
 import java.io.BufferedOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -136,13 +135,7 @@ final class ReportCommand implements Callable<Integer> {
         String page = model == null
                 ? IncidentReport.html(monitor, sites.get(0), windows, adaptations)
                 : IncidentReport.html(monitor, model, ofModel, windows, adaptations);
-        byte[] html = page.getBytes(StandardCharsets.UTF_8);
-        AtomicFile.write(out, channel -> {
-            ByteBuffer bytes = ByteBuffer.wrap(html);
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
-            }
-        });
+        AtomicFile.write(out, page.getBytes(StandardCharsets.UTF_8));
         boolean wholeWindows = complain(reports.problem());
         boolean wholeAnswers = complain(answers.problem());
         spec.commandLine()
