@@ -4,8 +4,10 @@ import io.plumbline.topology.config.MonitorConfig;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.apache.kafka.common.errors.AuthenticationException;
 import org.apache.kafka.common.errors.ClusterAuthorizationException;
 import org.apache.kafka.common.errors.GroupAuthorizationException;
@@ -90,12 +92,18 @@ public final class BrokerRefusal {
         return null;
     }
 
+    /** Returns a failure and what caused it, the outermost first. */
+    public static Stream<Throwable> causes(Throwable failure) {
+        return Stream.iterate(failure, Objects::nonNull, Throwable::getCause);
+    }
+
+    public static Throwable innermost(Throwable failure) {
+        return causes(failure).reduce(failure, (outer, inner) -> inner);
+    }
+
     /** Returns the message of the innermost cause, which is the reason; the outer ones say what was not done. */
     public static String root(Throwable failure) {
-        Throwable root = failure;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
+        Throwable root = innermost(failure);
         return root.getMessage() == null ? root.getClass().getSimpleName() : root.getMessage();
     }
 
@@ -118,16 +126,14 @@ public final class BrokerRefusal {
     }
 
     private static @Nullable Throwable find(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof AuthenticationException
-                    || cause instanceof TopicAuthorizationException
-                    || cause instanceof GroupAuthorizationException
-                    || cause instanceof TransactionalIdAuthorizationException
-                    || cause instanceof ClusterAuthorizationException) {
-                return cause;
-            }
-        }
-        return null;
+        return causes(failure)
+                .filter(cause -> cause instanceof AuthenticationException
+                        || cause instanceof TopicAuthorizationException
+                        || cause instanceof GroupAuthorizationException
+                        || cause instanceof TransactionalIdAuthorizationException
+                        || cause instanceof ClusterAuthorizationException)
+                .findFirst()
+                .orElse(null);
     }
 
     private static boolean isAbout(Grant grant, Throwable cause) {

@@ -105,12 +105,8 @@ public final class FollowedTopic implements TopicFollower.Steps, AutoCloseable {
 
     /** Returns whether {@link #publish} failed because nobody answered, and not because of the record. */
     public static boolean isAway(RuntimeException refused) {
-        for (Throwable why = refused; why != null; why = why.getCause()) {
-            if (why instanceof RetriableException || why instanceof TimeoutException) {
-                return true;
-            }
-        }
-        return false;
+        return BrokerRefusal.causes(refused)
+                .anyMatch(why -> why instanceof RetriableException || why instanceof TimeoutException);
     }
 
     @Override

@@ -112,12 +112,7 @@ public final class OutputGuard {
 
     /** Returns whether the thread was lost to an output that will be left out when it is made again. */
     public boolean willLeaveOut(Throwable lost) {
-        for (Throwable cause = lost; cause != null; cause = cause.getCause()) {
-            if (refusals.remove(cause)) {
-                return true;
-            }
-        }
-        return false;
+        return BrokerRefusal.causes(lost).anyMatch(refusals::remove);
     }
 
     private boolean isTooLarge(String topic, Headers headers, byte @Nullable [] value) {

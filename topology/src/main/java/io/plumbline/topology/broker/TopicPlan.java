@@ -165,16 +165,19 @@ final class TopicPlan {
                 ours(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
                 EnumSet.allOf(Application.class),
                 adapter);
-        // Kept for ever: some hundred bytes a change.
-        followed(
+        // FollowedTopic reads these two, of one partition, whatever there is. The first is kept for ever: some hundred
+        // bytes a change.
+        put(
                 names.configuration(),
                 "versions of the configuration",
+                1,
                 ours(TopicConfig.RETENTION_MS_CONFIG, "-1"),
                 EnumSet.allOf(Application.class),
                 monitor);
-        followed(
+        put(
                 names.baselines(),
                 "versions of the sites' baselines",
+                1,
                 ours(TopicConfig.CLEANUP_POLICY_CONFIG, TopicConfig.CLEANUP_POLICY_COMPACT),
                 monitor,
                 monitor);
@@ -196,16 +199,6 @@ final class TopicPlan {
             Set<Application> readers,
             Set<Application> writers) {
         put(name, what, existing.getOrDefault(name, partitions), settings, readers, writers);
-    }
-
-    /** Plans a topic that {@link FollowedTopic} reads: of one partition, whatever there is. */
-    private void followed(
-            String name,
-            String what,
-            Map<String, String> settings,
-            Set<Application> readers,
-            Set<Application> writers) {
-        put(name, what, 1, settings, readers, writers);
     }
 
     private void put(

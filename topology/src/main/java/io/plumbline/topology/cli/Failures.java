@@ -1,5 +1,6 @@
 package io.plumbline.topology.cli;
 
+import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.topology.broker.StartException;
 import io.plumbline.topology.config.ConfigException;
 import io.plumbline.wire.SafetensorsException;
@@ -48,15 +49,11 @@ public final class Failures {
 
     /** Returns whether a file was given that is of another kind than the one that belongs there. */
     private static boolean isOtherFile(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if ((cause instanceof SafetensorsException tensors
-                            && tensors.fault() == SafetensorsException.Fault.OTHER_FILE)
-                    || (cause instanceof TensorFileException archive
-                            && archive.fault() == TensorFileException.Fault.OTHER_FILE)) {
-                return true;
-            }
-        }
-        return false;
+        return BrokerRefusal.causes(failure)
+                .anyMatch(cause -> (cause instanceof SafetensorsException tensors
+                                && tensors.fault() == SafetensorsException.Fault.OTHER_FILE)
+                        || (cause instanceof TensorFileException archive
+                                && archive.fault() == TensorFileException.Fault.OTHER_FILE));
     }
 
     private static String sentence(Throwable failure) {

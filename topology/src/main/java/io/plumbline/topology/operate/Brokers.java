@@ -119,22 +119,13 @@ public final class Brokers {
     private static NoBrokerException unreachable(Map<String, String> kafkaProperties, Exception cause) {
         String brokers = kafkaProperties.get("bootstrap.servers");
         return new NoBrokerException(
-                isRefusedLogin(cause)
+                BrokerRefusal.causes(cause).anyMatch(AuthenticationException.class::isInstance)
                         ? ("the Kafka broker at %s answers and refuses the login or the TLS connection: %s; "
                                         + "check security.protocol, sasl.* and ssl.*")
                                 .formatted(brokers, reason(cause))
                         : "no Kafka broker answered at %s within %d s (%s)"
                                 .formatted(brokers, PATIENCE.toSeconds(), reason(cause)),
                 cause);
-    }
-
-    private static boolean isRefusedLogin(Throwable failure) {
-        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-            if (cause instanceof AuthenticationException) {
-                return true;
-            }
-        }
-        return false;
     }
 
     private static String reason(Exception failure) {

@@ -1,5 +1,6 @@
 package io.plumbline.topology.runtime;
 
+import io.plumbline.topology.broker.BrokerRefusal;
 import io.plumbline.wire.Printable;
 import java.util.Optional;
 import java.util.function.Supplier;
@@ -84,26 +85,22 @@ public final class LostThread {
      * missing right, have classes of their own.
      */
     static boolean passes(Throwable error) {
-        Throwable root = root(error);
+        Throwable root = BrokerRefusal.innermost(error);
         if (root.getClass() == KafkaException.class) {
             return true;
         }
         if (root instanceof IllegalStateException && (isThrownBy(TRANSACTIONS, root) || isThrownBy(ASSIGNMENT, root))) {
             return true;
         }
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            if ((cause.getClass() == KafkaException.class && isRefusal(cause.getCause()))
-                    || cause instanceof RetriableException
-                    || cause instanceof TransactionAbortableException
-                    || cause instanceof InvalidTxnStateException
-                    || cause instanceof InvalidProducerEpochException
-                    || cause instanceof InvalidPidMappingException
-                    || cause instanceof OutOfOrderSequenceException
-                    || cause instanceof ProducerFencedException) {
-                return true;
-            }
-        }
-        return false;
+        return BrokerRefusal.causes(error)
+                .anyMatch(cause -> (cause.getClass() == KafkaException.class && isRefusal(cause.getCause()))
+                        || cause instanceof RetriableException
+                        || cause instanceof TransactionAbortableException
+                        || cause instanceof InvalidTxnStateException
+                        || cause instanceof InvalidProducerEpochException
+                        || cause instanceof InvalidPidMappingException
+                        || cause instanceof OutOfOrderSequenceException
+                        || cause instanceof ProducerFencedException);
     }
 
     /** Returns whether a topic did not take a record for its time, its key or its size. */
@@ -131,27 +128,19 @@ public final class LostThread {
         return trace.length > 0 && trace[0].getClassName().startsWith(className);
     }
 
-    static Throwable root(Throwable error) {
-        Throwable root = error;
-        while (root.getCause() != null) {
-            root = root.getCause();
-        }
-        return root;
-    }
-
     /**
      * Returns why the application stops.
      *
      * @param missing asks the broker which topic of the application is gone; Kafka Streams does not name it
      */
     static String reason(Throwable error, Supplier<Optional<String>> missing) {
-        return root(error) instanceof MissingSourceTopicException
+        return BrokerRefusal.innermost(error) instanceof MissingSourceTopicException
                 ? missing.get().orElseGet(() -> rootMessage(error))
                 : rootMessage(error);
     }
 
     static String rootMessage(Throwable error) {
-        Throwable root = root(error);
+        Throwable root = BrokerRefusal.innermost(error);
         return root.getMessage() == null ? root.getClass().getName() : root.getMessage();
     }
 }

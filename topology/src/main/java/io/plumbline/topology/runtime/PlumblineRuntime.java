@@ -498,7 +498,7 @@ public final class PlumblineRuntime implements AutoCloseable {
                     .formatted(
                             directory,
                             LostThread.rootMessage(e),
-                            LostThread.root(e) instanceof RocksDBException
+                            BrokerRefusal.innermost(e) instanceof RocksDBException
                                     ? "delete it, the state is read again from the change-logs"
                                     : "name a folder this user may write to, one for each instance"));
         }
