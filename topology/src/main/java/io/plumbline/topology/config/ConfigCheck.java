@@ -233,7 +233,7 @@ public final class ConfigCheck {
         }
         Site.Candidate candidate = explainer == null || baseline == null
                 ? null
-                : candidate(settings, explainer, baseline, adaptation, problems);
+                : candidate(settings, explainer, baseline, signing, adaptation, problems);
         return new Site(settings, explainer, baseline, problems, candidate);
     }
 
@@ -259,6 +259,7 @@ public final class ConfigCheck {
             SiteSettings settings,
             Explainer explainer,
             Baseline baseline,
+            Signing signing,
             @Nullable AdaptationSettings adaptation,
             List<String> problems) {
         SiteSettings.Candidate named = settings.explained().candidate();
@@ -279,6 +280,10 @@ public final class ConfigCheck {
             }
             FeatureNames.read(named.features(), other);
             if (made != null && named.baseline() != null) {
+                String unsigned = signing.refusal(named.baseline());
+                if (unsigned != null) {
+                    own.add("baseline: %s %s".formatted(named.baseline(), unsigned));
+                }
                 BaselineCheck.checkCalibration(
                         settings.ofCandidate(named, named.baseline(), settings.watch()), made, own);
             }

@@ -77,6 +77,21 @@ class ApproveBaselineCommandTest {
     }
 
     @Test
+    void aCandidatesBaselineIsTakenWithASignatureOfItsOwn() throws Exception {
+        String signing = Files.readString(folder.resolve(WatchedFolder.FILE)).replaceFirst("(?s).*(?=signing:)", "");
+        WatchedFolder.createWithCandidate(folder, "unused:9092", "mode: propose");
+        Files.writeString(folder.resolve(WatchedFolder.FILE), signing, StandardOpenOption.APPEND);
+        approve(ada);
+        Path candidate = folder.resolve("candidate.safetensors");
+        assertTrue(
+                problems().get(0).startsWith("candidate: baseline: %s is approved by nobody".formatted(candidate)),
+                problems().toString());
+        assertEquals(
+                0, Shell.run("approve-baseline", "--key", ada.key(), candidate).exitCode());
+        assertEquals(List.of(), problems());
+    }
+
+    @Test
     void whatIsNoBaselineIsNotSigned() throws Exception {
         Path none = Files.writeString(folder.resolve("none.safetensors"), "none");
         Shell refused = Shell.run("approve-baseline", "--key", ada.key(), none);
