@@ -280,7 +280,7 @@ public final class ConfigCheck {
             }
             FeatureNames.read(named.features(), other);
             if (made != null && named.baseline() != null) {
-                String unsigned = signing.refusal(named.baseline());
+                String unsigned = signing.refusal(named.baseline(), made);
                 if (unsigned != null) {
                     own.add("baseline: %s %s".formatted(named.baseline(), unsigned));
                 }
@@ -316,11 +316,12 @@ public final class ConfigCheck {
             return null;
         }
         try {
-            String refusal = signing.refusal(explained.baseline());
+            Baseline read = files.baseline(settings);
+            String refusal = signing.refusal(explained.baseline(), read);
             if (refusal != null) {
                 problems.add("baseline: %s %s".formatted(explained.baseline(), refusal));
             }
-            return files.baseline(settings);
+            return read;
         } catch (IOException | IllegalArgumentException broken) {
             problems.add("baseline: %s: %s".formatted(explained.baseline(), broken.getMessage()));
             return null;

@@ -1,5 +1,7 @@
 package io.plumbline.topology.config;
 
+import io.plumbline.baseline.Baseline;
+import io.plumbline.baseline.Provenance;
 import io.plumbline.topology.emission.ApprovedBaseline;
 import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.emission.TrustedKeys;
@@ -41,10 +43,14 @@ public record Signing(@Nullable Path key, List<Path> trusted, Map<String, Path> 
     /**
      * Returns why nobody who may has approved a baseline; null: somebody has, or nobody need.
      *
-     * @throws IllegalArgumentException when a file is no key, or no baseline
+     * @param read what was read of the file
+     * @throws IllegalArgumentException when a file is no key
      */
-    public @Nullable String refusal(Path baseline) throws IOException {
-        return baselines ? ApprovedBaseline.refusal(baseline, approverKeys()) : null;
+    public @Nullable String refusal(Path baseline, Baseline read) throws IOException {
+        Provenance provenance = read.provenance();
+        return baselines
+                ? ApprovedBaseline.refusal(baseline, provenance == null ? null : provenance.content(), approverKeys())
+                : null;
     }
 
     /**

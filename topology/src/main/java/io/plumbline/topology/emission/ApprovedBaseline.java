@@ -39,15 +39,17 @@ public final class ApprovedBaseline {
     /**
      * Returns why nobody of these has approved a baseline, or null.
      *
+     * @param content checksum of the baseline as it was read: another file may lie there by now; null: it has none
      * @param approvers the keys of each, by their names
      */
-    public static @Nullable String refusal(Path baseline, Map<String, TrustedKeys> approvers) throws IOException {
+    public static @Nullable String refusal(Path baseline, @Nullable String content, Map<String, TrustedKeys> approvers)
+            throws IOException {
         Path file = approval(baseline);
         if (!Files.isRegularFile(file)) {
             return "is approved by nobody: no file %s; `plumbline approve-baseline --key KEY %s` writes one"
                     .formatted(file, baseline);
         }
-        RecordSignature signature = signature(file, checksum(baseline));
+        RecordSignature signature = signature(file, content == null ? "" : content);
         return approvers.values().stream().anyMatch(keys -> signature.refusal(keys) == null)
                 ? null
                 : "is not as %s approved it, or approved by somebody else: expected a signature of %s in %s"

@@ -4,6 +4,8 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.WatchedFolder;
+import io.plumbline.topology.assessment.SiteFiles;
+import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.SigningKeys;
@@ -12,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -74,6 +77,18 @@ class ApproveBaselineCommandTest {
         assertTrue(
                 problems().get(0).contains("expected a signature of ada"),
                 problems().toString());
+    }
+
+    @Test
+    void whatWasReadIsHeldToTheApprovalAndNotWhatLiesThereByThen() throws Exception {
+        MonitorConfig config = MonitorConfig.load(folder.resolve(WatchedFolder.FILE));
+        Map<String, WatchedSite> read = WatchedFolder.sites(config);
+        WatchedFolder.writeBaseline(folder.resolve("explainer"), baseline, 80);
+        assertEquals(0, approve(ada).exitCode());
+        List<String> problems = ConfigCheck.sites(config, new SiteFiles(read, read.keySet()))
+                .get(0)
+                .problems();
+        assertTrue(problems.get(0).contains("expected a signature of ada"), problems.toString());
     }
 
     @Test
