@@ -89,7 +89,8 @@ public final class ApprovedBaseline {
         return RecordSignature.ofBaseline(content, signed);
     }
 
-    private static Path approval(Path baseline) {
+    /** Returns the file beside a baseline that its approval lies in, or would. */
+    public static Path approval(Path baseline) {
         return baseline.resolveSibling(baseline.getFileName() + SUFFIX);
     }
 

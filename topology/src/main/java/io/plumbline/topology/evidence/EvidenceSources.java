@@ -12,6 +12,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.ProgramVersion;
 import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.emission.ApprovedBaseline;
 import io.plumbline.topology.emission.RecordSignature;
 import io.plumbline.topology.emission.SignedCommands;
 import io.plumbline.topology.emission.TrustedKeys;
@@ -70,11 +71,26 @@ public final class EvidenceSources {
                         "effective", ReadConfig.of(file).yaml()));
         for (SiteSettings site : config.sites().values()) {
             Map<String, String> files = new TreeMap<>();
-            addFiles(site.explained().baseline(), files);
+            addBaseline(site.explained().baseline(), files);
             if (site.explained().hasExplainer()) {
                 addFiles(site.explained().explainer(), files);
             }
+            SiteSettings.Candidate candidate = site.explained().candidate();
+            if (candidate != null) {
+                addBaseline(candidate.baseline(), files);
+                addFiles(candidate.explainer(), files);
+            }
             writer.add("files", Map.of("site", site.site(), "sha256", files));
+        }
+    }
+
+    private void addBaseline(@Nullable Path baseline, Map<String, String> files) throws IOException {
+        if (baseline != null) {
+            addFiles(baseline, files);
+            Path approval = ApprovedBaseline.approval(baseline);
+            if (Files.isRegularFile(approval)) {
+                addFiles(approval, files);
+            }
         }
     }
 

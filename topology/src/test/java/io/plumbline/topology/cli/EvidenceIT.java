@@ -19,6 +19,7 @@ import io.plumbline.topology.emission.DecoderRecords;
 import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.emission.SigningKeys;
 import io.plumbline.topology.evidence.EvidenceWriter;
+import io.plumbline.wire.Sha256;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -178,6 +179,34 @@ class EvidenceIT {
         Shell empty = Shell.run("report", "--config", file, "--evidence", "--out", folder.resolve("empty.jsonl"));
         assertNotEquals(0, empty.exitCode());
         assertTrue(empty.err().contains("holds no file that a hash could name"), empty.err());
+    }
+
+    @Test
+    void theFilesOfACandidateAndTheApprovalsOfBaselinesAreHashedToo() throws Exception {
+        Path site = Files.createDirectory(folder.resolve("with-candidate"));
+        WatchedFolder.createWithCandidate(site, broker.bootstrapServers(), "mode: propose");
+        SigningKeys ada = SigningKeys.create(site, "ada");
+        for (String approved : List.of("baseline.safetensors", "candidate.safetensors")) {
+            Shell shell = Shell.run("approve-baseline", "--key", ada.key(), site.resolve(approved));
+            assertEquals(0, shell.exitCode(), shell.err());
+        }
+        Path out = site.resolve("evidence.jsonl");
+        Shell written =
+                Shell.run("report", "--config", site.resolve(WatchedFolder.FILE), "--evidence", "--out", out);
+        assertEquals(0, written.exitCode(), written.err());
+        JsonNode hashes = JSON.readTree(Files.readAllLines(out).get(1)).path("sha256");
+        for (String file : List.of(
+                "baseline.safetensors",
+                "baseline.safetensors.approval",
+                "candidate.safetensors",
+                "candidate.safetensors.approval",
+                "candidate/sae_weights.safetensors",
+                "explainer/sae_weights.safetensors")) {
+            assertEquals(
+                    Sha256.of(site.resolve(file)),
+                    hashes.path(site.resolve(file).toString()).asText(),
+                    hashes.toString());
+        }
     }
 
     private static JsonNode last(Path file) throws Exception {
