@@ -73,7 +73,7 @@ public final class ConfigReload implements AutoCloseable {
     private Loaded running;
     private @Nullable Loaded waiting;
 
-    /** Stays until a broker has taken a version of it. */
+    /** Stays until a broker has taken a version of it, or the file comes to another one that is not refused. */
     private @Nullable Loaded unpublished;
 
     private @Nullable ConfigVersion newest;
@@ -154,7 +154,6 @@ public final class ConfigReload implements AutoCloseable {
         } catch (IOException | RuntimeException | Error refused) {
             // An error too, such as no memory for a second baseline: what is judged goes on.
             why = String.valueOf(refused.getMessage());
-            unpublished = null;
         }
         listener.onRead(why == null);
         if (why != null && !why.equals(refusal)) {
@@ -311,7 +310,6 @@ public final class ConfigReload implements AutoCloseable {
             try {
                 takeOver(next, version);
             } catch (RuntimeException broken) {
-                waiting = null;
                 refusal = String.valueOf(broken.getMessage());
                 listener.onRead(false);
                 listener.onOther(true);
@@ -343,9 +341,9 @@ public final class ConfigReload implements AutoCloseable {
     }
 
     private void takeOver(Loaded next, ConfigVersion version) {
+        waiting = null; // first: what fails below is tried again when the file is read again
         inForce.takeOver(version.fromMs(), new Watched(next.read().config(), next.sites()));
         running = next;
-        waiting = null;
         fromTheStart = false;
         listener.onOther(false);
         listener.onConfiguration(next.read().config(), next.prints().sha256(), version);
