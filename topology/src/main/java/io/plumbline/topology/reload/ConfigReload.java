@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
@@ -77,6 +78,9 @@ public final class ConfigReload implements AutoCloseable {
     private @Nullable Loaded unpublished;
 
     private @Nullable ConfigVersion newest;
+
+    /** Hash of the version that was sent last, while it is not heard: it may have come and be the newest. */
+    private @Nullable String unheard;
 
     /** Tells why the file was not taken over when it was read last; null: it was. */
     private @Nullable String refusal;
@@ -250,7 +254,8 @@ public final class ConfigReload implements AutoCloseable {
     private void agree(Loaded next) throws InterruptedException {
         unpublished = null;
         ConfigVersion agreed = newest;
-        if (agreed != null && next.is(agreed)) {
+        boolean isUndone = unheard != null && !unheard.equals(next.prints().sha256());
+        if (agreed != null && next.is(agreed) && !isUndone) {
             takeOver(next, agreed);
         } else if (decides) {
             unpublished = next;
@@ -279,6 +284,7 @@ public final class ConfigReload implements AutoCloseable {
                 HostName.local(),
                 0,
                 next.changes());
+        unheard = version.sha256();
         FollowedTopic.publish(config, config.topics().configuration(), Map.of(version.sha256(), version));
         unpublished = null;
     }
@@ -300,13 +306,20 @@ public final class ConfigReload implements AutoCloseable {
         heard(version.at(record.offset(), firstRecordMs));
     }
 
-    private synchronized void heard(ConfigVersion version) {
-        if (newest != null && newest.sha256().equals(version.sha256())) {
+    private synchronized void heard(ConfigVersion heard) {
+        if (heard.sha256().equals(unheard)) {
+            unheard = null;
+        }
+        Loaded next = waiting;
+        boolean isAwaited = next != null && next.is(heard);
+        ConfigVersion before = newest;
+        boolean isRepeated = before != null && before.sha256().equals(heard.sha256());
+        if (isRepeated && !isAwaited) {
             return; // two instances published the same
         }
+        ConfigVersion version = isRepeated ? Objects.requireNonNull(before) : heard;
         newest = version;
-        Loaded next = waiting;
-        if (next != null && next.is(version)) {
+        if (next != null && isAwaited) {
             try {
                 takeOver(next, version);
             } catch (RuntimeException broken) {
@@ -319,7 +332,6 @@ public final class ConfigReload implements AutoCloseable {
                         Printable.value(broken.getMessage()));
             }
         } else if (running.is(version)) {
-            waiting = null;
             listener.onOther(false);
             listener.onConfiguration(
                     running.read().config(), version.sha256(), fromTheStart ? version.fromTheStart() : version);

@@ -1,5 +1,6 @@
 package io.plumbline.topology.reload;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
@@ -146,6 +147,63 @@ class ConfigReloadIT {
             reload.reload(file);
             assertTrue(said.taken);
             client.alterTopic(topic, "max.message.bytes", "100000");
+            awaitInForce(reload, higher);
+        }
+    }
+
+    @Test
+    void aFileThatIsWrittenBackBeforeItsVersionIsHeardIsAgreedOnAnew() throws Exception {
+        try (ConfigReload reload = start(file, said)) {
+            BrokerClient.awaitThat(() -> said.version == 1, SECONDS, () -> "version " + said.version);
+            synchronized (reload) { // nothing is heard meanwhile
+                change(file, USUAL, HIGHER);
+                reload.reload(file);
+                change(file, HIGHER, USUAL);
+                reload.reload(file);
+            }
+            BrokerClient.awaitThat(() -> said.version == 3 && !said.other, SECONDS, () -> "version %d, other: %s"
+                    .formatted(said.version, said.other));
+        }
+    }
+
+    @Test
+    void aChangeBehindOneThatWasWrittenBackIsInForceToo() throws Exception {
+        try (ConfigReload reload = start(file, said)) {
+            BrokerClient.awaitThat(() -> said.version == 1, SECONDS, () -> "version " + said.version);
+            synchronized (reload) {
+                change(file, USUAL, HIGHER);
+                reload.reload(file);
+                change(file, HIGHER, USUAL);
+                reload.reload(file);
+                change(file, USUAL, "share: 0.8");
+                reload.reload(file);
+            }
+            awaitInForce(reload, FirstRead.of(file, log -> {}).prints().sha256());
+            assertEquals(4, said.version);
+        }
+    }
+
+    @Test
+    void aFileThatIsWrittenBackWhileNoBrokerTakesItsVersionIsPublishedBehindIt() throws Exception {
+        try (ConfigReload reload = start(file, said)) {
+            BrokerClient.awaitThat(() -> said.version == 1, SECONDS, () -> "version " + said.version);
+            narrow();
+            change(file, USUAL, HIGHER);
+            String higher = FirstRead.of(file, log -> {}).prints().sha256();
+            reload.reload(file);
+            change(file, HIGHER, USUAL);
+            reload.reload(file);
+            long end = client.endOffsets(topic);
+            client.alterTopic(topic, "max.message.bytes", "100000");
+            BrokerClient.awaitThat(
+                    () -> {
+                        reload.lookAgain();
+                        return client.endOffsets(topic) > end;
+                    },
+                    SECONDS,
+                    () -> "the change may have come, and nothing was published behind it");
+            change(file, USUAL, HIGHER);
+            reload.reload(file);
             awaitInForce(reload, higher);
         }
     }
