@@ -8,6 +8,7 @@ import io.plumbline.probes.ProbeFile;
 import io.plumbline.topology.assessment.SiteSettings;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.ReadConfig;
+import io.plumbline.topology.emission.ApprovedBaseline;
 import io.plumbline.wire.Sha256;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -17,6 +18,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,12 +35,19 @@ record Fingerprints(String sha256, Map<String, String> bySite, Map<String, Strin
             .enable(SerializationFeature.ORDER_MAP_ENTRIES_BY_KEYS)
             .build();
 
-    /** Returns the files of a configuration that a running process reads anew. */
+    /** Returns the files of a configuration that a running process reads anew, approvals where they are asked for. */
     static List<Path> files(MonitorConfig config) {
         return config.sites().values().stream()
-                .flatMap(site -> files(site).stream())
+                .flatMap(site -> Stream.concat(files(site).stream(), approval(config, site)))
                 .distinct()
                 .toList();
+    }
+
+    /** Returns the file without which a baseline is refused; no hash has it, for it changes nothing that is judged. */
+    private static Stream<Path> approval(MonitorConfig config, SiteSettings site) {
+        return config.signing().baselines()
+                ? Stream.of(ApprovedBaseline.approval(site.explained().baseline()))
+                : Stream.empty();
     }
 
     private static List<Path> files(SiteSettings site) {

@@ -1,6 +1,7 @@
 package io.plumbline.topology.cli;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertNotEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.topology.WatchedFolder;
@@ -9,6 +10,7 @@ import io.plumbline.topology.assessment.WatchedSite;
 import io.plumbline.topology.config.ConfigCheck;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.emission.SigningKeys;
+import io.plumbline.topology.reload.FirstRead;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -104,6 +106,15 @@ class ApproveBaselineCommandTest {
         assertEquals(
                 0, Shell.run("approve-baseline", "--key", ada.key(), candidate).exitCode());
         assertEquals(List.of(), problems());
+    }
+
+    @Test
+    void anApprovalThatComesAfterItsBaselineIsSeenAndMakesNoOtherConfiguration() throws Exception {
+        FirstRead before = FirstRead.of(folder.resolve(WatchedFolder.FILE), log -> {});
+        approve(ada);
+        FirstRead after = FirstRead.of(folder.resolve(WatchedFolder.FILE), log -> {});
+        assertNotEquals(before.seen(), after.seen());
+        assertEquals(before.prints(), after.prints());
     }
 
     @Test
