@@ -17,6 +17,8 @@ import io.plumbline.topology.emission.RecordSignature;
 import io.plumbline.topology.emission.SignedCommands;
 import io.plumbline.topology.emission.TrustedKeys;
 import io.plumbline.topology.kafka.TopicReader;
+import io.plumbline.topology.reload.ConfigVersion;
+import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.TargetsReport;
 import io.plumbline.wire.Sha256;
@@ -42,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 public final class EvidenceSources {
 
     private static final ObjectMapper JSON = new ObjectMapper();
+    private static final String UNREADABLE = "unreadable";
 
     private final MonitorConfig config;
     private final SignedCommands approvers;
@@ -50,6 +53,9 @@ public final class EvidenceSources {
     private final EvidenceWriter writer;
     private final Map<Path, String> hashes = new HashMap<>();
     private final Map<String, List<Long>> read = new HashMap<>();
+
+    /** Time of the first record of the topic of the configuration; null: none is read yet. */
+    private @Nullable Long configurationMs;
 
     /** @param period holds the ends of the windows, and the times of commands and answers, that are wanted, ms */
     public EvidenceSources(MonitorConfig config, LongPredicate period, EvidenceWriter writer) {
@@ -155,16 +161,19 @@ public final class EvidenceSources {
 
     private void add(ConsumerRecord<byte[], byte[]> record) throws IOException {
         TopicNames topics = config.topics();
+        if (record.topic().equals(topics.configuration()) && configurationMs == null) {
+            configurationMs = record.timestamp();
+        }
         if (record.value() == null) {
             return;
         }
         if (record.topic().equals(topics.adaptationRequests())) {
             addCommand(record);
+        } else if (record.topic().equals(topics.configuration())) {
+            addVersion(record, configurationMs == null ? record.timestamp() : configurationMs);
         } else if (json(record.value()) instanceof ObjectNode report) {
             boolean isDecoder = record.topic().equals(topics.decoders());
-            if (record.topic().equals(topics.configuration())) {
-                addVersion(record, report);
-            } else if (isDecoder && report.has("parent_sha256")) {
+            if (isDecoder && report.has("parent_sha256")) {
                 addDecoder(record, report);
             } else if (!isDecoder && period.test(time(record, report))) {
                 addReport(record, report);
@@ -241,9 +250,13 @@ public final class EvidenceSources {
         writer.add("decoder", line);
     }
 
-    private void addVersion(ConsumerRecord<byte[], byte[]> record, ObjectNode version) throws IOException {
+    private void addVersion(ConsumerRecord<byte[], byte[]> record, long firstRecordMs) throws IOException {
         Map<String, Object> line = place(record);
-        line.put("version", version);
+        try {
+            line.put("version", Json.tree(ConfigVersion.of(record, firstRecordMs)));
+        } catch (IllegalArgumentException foreign) {
+            line.put(UNREADABLE, true);
+        }
         writer.add("version", line);
     }
 

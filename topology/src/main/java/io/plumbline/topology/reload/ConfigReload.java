@@ -12,7 +12,6 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.ReadConfig;
 import io.plumbline.topology.panes.InForce;
 import io.plumbline.topology.panes.WindowSettings;
-import io.plumbline.topology.report.Json;
 import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -299,11 +298,7 @@ public final class ConfigReload implements AutoCloseable {
     private void heard(ConsumerRecord<byte[], byte[]> record) {
         long firstRecordMs = topicMs == null ? record.timestamp() : topicMs;
         topicMs = firstRecordMs;
-        ConfigVersion version = Json.read(record.value() == null ? new byte[0] : record.value(), ConfigVersion.class);
-        if (version.schema() > ConfigVersion.SCHEMA) {
-            throw new IllegalArgumentException("schema " + version.schema());
-        }
-        heard(version.at(record.offset(), firstRecordMs));
+        heard(ConfigVersion.of(record, firstRecordMs));
     }
 
     private synchronized void heard(ConfigVersion heard) {

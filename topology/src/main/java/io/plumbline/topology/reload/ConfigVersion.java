@@ -1,6 +1,8 @@
 package io.plumbline.topology.reload;
 
+import io.plumbline.topology.report.Json;
 import java.util.List;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
 
 /**
  * A configuration that the instances of an application have agreed to go over to.
@@ -39,6 +41,20 @@ public record ConfigVersion(
     /** Returns this as the one by which a process has judged from its start. */
     ConfigVersion fromTheStart() {
         return new ConfigVersion(schema, version, sha256, 0, publishedMs, publishedBy, topicMs, changes);
+    }
+
+    /**
+     * Returns what a record of the topic holds, with its number there.
+     *
+     * @param firstRecordMs when the first record of the topic came
+     * @throws IllegalArgumentException when this program did not write it, or a newer one did
+     */
+    public static ConfigVersion of(ConsumerRecord<byte[], byte[]> record, long firstRecordMs) {
+        ConfigVersion version = Json.read(record.value() == null ? new byte[0] : record.value(), ConfigVersion.class);
+        if (version.schema() > SCHEMA) {
+            throw new IllegalArgumentException("schema " + version.schema());
+        }
+        return version.at(record.offset(), firstRecordMs);
     }
 
     /** Returns this with the version that its record has on a topic. */

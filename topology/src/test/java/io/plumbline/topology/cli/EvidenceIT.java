@@ -209,6 +209,43 @@ class EvidenceIT {
         }
     }
 
+    @Test
+    void aVersionHasTheNumberOfItsRecordAndWhatIsNoneIsMarked() throws Exception {
+        BrokerClient client = new BrokerClient(broker.bootstrapServers());
+        client.createTopic("versions", 1, Map.of("message.timestamp.type", "LogAppendTime"));
+        client.send(List.of(
+                json("versions", "{\"a\": 1}"),
+                json("versions", """
+                        {"schema":1,"version":0,"sha256":"%s","from_ms":60000,"published_ms":1,"published_by":"host",
+                        "topic_ms":0,"changes":["a: 1 -> 2"]}
+                        """.formatted("ab".repeat(32)))));
+        List<JsonNode> versions = lines("versions", "topics: {configuration: versions}\n").stream()
+                .filter(line -> line.path("kind").asText().equals("version"))
+                .toList();
+        assertEquals(2, versions.size(), versions.toString());
+        JsonNode foreign = versions.get(0);
+        assertTrue(foreign.path("unreadable").asBoolean(), foreign.toString());
+        assertEquals(64, foreign.path("sha256").asText().length());
+        assertFalse(foreign.has("version"), foreign.toString());
+        JsonNode version = versions.get(1).path("version");
+        assertEquals(2, version.path("version").asLong(), "one more than the offset");
+        assertTrue(version.path("topic_ms").asLong() > 0, version.toString());
+        assertEquals("a: 1 -> 2", version.at("/changes/0").asText());
+    }
+
+    /** Writes evidence of a configuration with more lines. */
+    private static List<JsonNode> lines(String name, String more) throws Exception {
+        Path file = Files.writeString(folder.resolve(name + ".yaml"), Files.readString(config) + more);
+        Path out = folder.resolve(name + ".jsonl");
+        Shell written = Shell.run("report", "--config", file, "--evidence", "--out", out);
+        assertEquals(0, written.exitCode(), written.err());
+        List<JsonNode> lines = new ArrayList<>();
+        for (String line : Files.readAllLines(out)) {
+            lines.add(JSON.readTree(line));
+        }
+        return lines;
+    }
+
     private static JsonNode last(Path file) throws Exception {
         List<String> lines = Files.readAllLines(file);
         return JSON.readTree(lines.get(lines.size() - 1));
