@@ -208,7 +208,18 @@ public final class EvidenceSources {
                 : record.headers().lastHeader(ModelReport.HEADER) != null
                         ? "model"
                         : record.headers().lastHeader(TargetsReport.HEADER) != null ? "targets" : "window";
-        writer.add(kind, line);
+        write(kind, record, line);
+    }
+
+    /** Writes a line about a record, or its place and hash alone where what it holds cannot be written. */
+    private void write(String kind, ConsumerRecord<byte[], byte[]> record, Map<String, ?> line) throws IOException {
+        try {
+            writer.add(kind, line);
+        } catch (JsonProcessingException foreign) {
+            Map<String, Object> place = place(record);
+            place.put(UNREADABLE, true);
+            writer.add(kind, place);
+        }
     }
 
     private void addCommand(ConsumerRecord<byte[], byte[]> record) throws IOException {
@@ -247,7 +258,7 @@ public final class EvidenceSources {
                         : trusted == null
                                 ? "not checked"
                                 : signature.refusal(trusted) == null ? "trusted" : signature.refusal(trusted));
-        writer.add("decoder", line);
+        write("decoder", record, line);
     }
 
     private void addVersion(ConsumerRecord<byte[], byte[]> record, long firstRecordMs) throws IOException {

@@ -191,8 +191,7 @@ class EvidenceIT {
             assertEquals(0, shell.exitCode(), shell.err());
         }
         Path out = site.resolve("evidence.jsonl");
-        Shell written =
-                Shell.run("report", "--config", site.resolve(WatchedFolder.FILE), "--evidence", "--out", out);
+        Shell written = Shell.run("report", "--config", site.resolve(WatchedFolder.FILE), "--evidence", "--out", out);
         assertEquals(0, written.exitCode(), written.err());
         JsonNode hashes = JSON.readTree(Files.readAllLines(out).get(1)).path("sha256");
         for (String file : List.of(
@@ -213,9 +212,7 @@ class EvidenceIT {
     void aVersionHasTheNumberOfItsRecordAndWhatIsNoneIsMarked() throws Exception {
         BrokerClient client = new BrokerClient(broker.bootstrapServers());
         client.createTopic("versions", 1, Map.of("message.timestamp.type", "LogAppendTime"));
-        client.send(List.of(
-                json("versions", "{\"a\": 1}"),
-                json("versions", """
+        client.send(List.of(json("versions", "{\"a\": 1}"), json("versions", """
                         {"schema":1,"version":0,"sha256":"%s","from_ms":60000,"published_ms":1,"published_by":"host",
                         "topic_ms":0,"changes":["a: 1 -> 2"]}
                         """.formatted("ab".repeat(32)))));
@@ -231,6 +228,30 @@ class EvidenceIT {
         assertEquals(2, version.path("version").asLong(), "one more than the offset");
         assertTrue(version.path("topic_ms").asLong() > 0, version.toString());
         assertEquals("a: 1 -> 2", version.at("/changes/0").asText());
+    }
+
+    @Test
+    void aRecordThatIsNestedTooDeepToBeWrittenIsNamedByItsPlaceAndHash() throws Exception {
+        BrokerClient client = new BrokerClient(broker.bootstrapServers());
+        String deep = "[".repeat(999) + "]".repeat(999);
+        for (String topic : List.of("deep-decoders", "deep-reports")) {
+            client.createTopic(topic, 1, Map.of());
+        }
+        client.send(List.of(
+                json("deep-decoders", "{\"parent_sha256\":\"x\",\"a\":%s}".formatted(deep)),
+                json("deep-reports", "{\"window_end_ms\":60000,\"statistics\":%s}".formatted(deep))));
+        List<JsonNode> lines = lines("deep", "topics: {decoders: deep-decoders, window_reports: deep-reports}\n");
+        for (String kind : List.of("window", "decoder")) {
+            JsonNode line = lines.stream()
+                    .filter(one -> one.path("kind").asText().equals(kind))
+                    .findFirst()
+                    .orElseThrow();
+            assertTrue(line.path("unreadable").asBoolean(), line.toString());
+            assertEquals(64, line.path("sha256").asText().length());
+            assertEquals(0, line.path("offset").asLong());
+        }
+        assertEquals(
+                0, Shell.run("verify-evidence", folder.resolve("deep.jsonl")).exitCode());
     }
 
     /** Writes evidence of a configuration with more lines. */
