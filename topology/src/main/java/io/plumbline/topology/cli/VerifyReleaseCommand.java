@@ -66,6 +66,7 @@ public final class VerifyReleaseCommand implements Callable<Integer> {
         if (!Files.isRegularFile(folder.resolve(SUMS))) {
             throw new UsageException("%s: expected the folder of a release, with %s in it".formatted(folder, SUMS));
         }
+        folder = folder.toRealPath(); // it may be named by a link; links in it stay differences
         Map<String, String> told = told();
         Map<String, String> found = found();
         int wrong = differences("is not in " + SUMS, "is missing", told, found);

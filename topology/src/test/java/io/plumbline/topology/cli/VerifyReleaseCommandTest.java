@@ -81,6 +81,13 @@ class VerifyReleaseCommandTest {
     }
 
     @Test
+    void aReleaseMayBeNamedByALink() throws IOException {
+        release = Files.createSymbolicLink(folder.resolve("latest"), release);
+        Shell shell = verify("--key", key);
+        assertEquals(0, shell.exitCode(), shell.out() + shell.err());
+    }
+
+    @Test
     void everyFileThatDiffersIsNamed() throws IOException {
         Files.writeString(release.resolve("a.tar.gz"), "another");
         Files.delete(release.resolve("maven/b.jar"));
