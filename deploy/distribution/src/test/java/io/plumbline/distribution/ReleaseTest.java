@@ -51,6 +51,15 @@ class ReleaseTest {
         assertTrue(said.text().endsWith("?? deploy/\n"), said.text());
     }
 
+    @Test
+    void whatIsMadeOfNoCommitIsNotSigned() throws Exception {
+        Said said = run(Path.of("env"), "PLUMBLINE_RELEASE_KEY=key.pem", RELEASE.toString(), "--dirty");
+        assertEquals(2, said.exit(), said.text());
+        assertTrue(
+                said.text().startsWith("release: PLUMBLINE_RELEASE_KEY is set, and what --dirty makes is of no commit"),
+                said.text());
+    }
+
     private record Said(int exit, String text) {}
 
     private Said run(Path program, String... arguments) throws IOException, InterruptedException {
