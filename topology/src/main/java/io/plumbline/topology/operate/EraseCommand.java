@@ -88,7 +88,7 @@ final class EraseCommand implements Callable<Integer> {
         MonitorConfig monitor = MonitorConfig.load(config);
         try (RequestErasure erasure = new RequestErasure(monitor, new RequestTrace(request), truncate)) {
             List<Place> places = erasure.places();
-            requireTruncatable(places, monitor.topics().decoders());
+            requireTruncatable(places);
             if (!dryRun) {
                 erasure.requireStopped();
             }
@@ -113,10 +113,9 @@ final class EraseCommand implements Callable<Integer> {
         }
     }
 
-    private void requireTruncatable(List<Place> places, String decoders) {
+    private void requireTruncatable(List<Place> places) {
         Set<String> possible = places.stream()
-                .filter(place ->
-                        place.kind() == Kind.FOR_OTHERS && !place.topic().equals(decoders))
+                .filter(place -> place.kind() == Kind.FOR_OTHERS)
                 .map(Place::topic)
                 .collect(Collectors.toCollection(TreeSet::new));
         for (String topic : truncate) {
@@ -152,6 +151,7 @@ final class EraseCommand implements Callable<Integer> {
             case STATE -> "is taken out of the state";
             case LETTERS -> "is deleted; other letters are written anew";
             case PASSED_ON -> "is deleted with all before it, which is read";
+            case PUBLISHED -> "is left";
             case UNUSED_STATE -> UNUSED;
             case FOR_OTHERS ->
                 truncate.contains(place.topic())

@@ -76,8 +76,10 @@ final class RequestErasure implements AutoCloseable {
         LETTERS,
         /** Records that an application has read and nobody else needs. */
         PASSED_ON,
-        /** Records for others: deleted where the caller says so. */
+        /** Rows and reports for others: deleted where the caller says so. */
         FOR_OTHERS,
+        /** Decoders and versions: only read, for they hold on, and a compacted topic takes no deletion. */
+        PUBLISHED,
         /** A change-log of panes that a tenant who is gone left behind, or another application's: only read. */
         UNUSED_STATE
     }
@@ -131,9 +133,9 @@ final class RequestErasure implements AutoCloseable {
         return places.stream().filter(place -> existing.contains(place.topic())).toList();
     }
 
-    /** Returns the group that reads a topic; null where none does: both applications follow decoders without one. */
+    /** Returns the group that reads a topic; null where none does: decoders and versions are followed without one. */
     private @Nullable String group(Topics.Used used) {
-        if (used.readers().size() != 1) {
+        if (used.readers().size() != 1 || used.name().equals(config.topics().baselines())) {
             return null;
         }
         return used.readers().contains(Application.MONITOR)
@@ -146,7 +148,7 @@ final class RequestErasure implements AutoCloseable {
             return Kind.LETTERS;
         }
         if (group == null) {
-            return Kind.FOR_OTHERS;
+            return isOfReports(topic) ? Kind.FOR_OTHERS : Kind.PUBLISHED;
         }
         return topic.endsWith("-changelog") ? Kind.STATE : Kind.PASSED_ON;
     }
@@ -189,9 +191,12 @@ final class RequestErasure implements AutoCloseable {
         if (place.kind() == Kind.STATE) {
             return request.isHashedIn(record.value()) || (record.value() != null && without(record) != record.value());
         }
-        boolean isReport = place.topic().equals(config.topics().windowReports())
-                || place.topic().equals(config.topics().adaptationReports());
-        return request.isIn(record) || (isReport && request.isNamedIn(record.value()));
+        return request.isIn(record) || (isOfReports(place.topic()) && request.isNamedIn(record.value()));
+    }
+
+    private boolean isOfReports(String topic) {
+        return topic.equals(config.topics().windowReports())
+                || topic.equals(config.topics().adaptationReports());
     }
 
     private byte[] without(ConsumerRecord<byte[], byte[]> record) {
@@ -218,7 +223,7 @@ final class RequestErasure implements AutoCloseable {
                     truncate(place, found);
                 }
             }
-            case UNUSED_STATE -> {} // who keeps it may be running
+            case PUBLISHED, UNUSED_STATE -> {} // who keeps the latter may be running
         }
     }
 

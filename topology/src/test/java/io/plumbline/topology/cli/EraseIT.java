@@ -167,6 +167,27 @@ class EraseIT {
         Shell unread = erase("--truncate", "activations");
         assertEquals(3, unread.exitCode(), unread.out());
         assertTrue(unread.out().matches("(?s).*activations +1 +1 +not read yet: start .*"), unread.out());
+        leaveWhatWasPublished();
+    }
+
+    private void leaveWhatWasPublished() throws Exception {
+        for (String topic : List.of("plumbline-baselines", "plumbline-configuration")) {
+            ProducerRecord<byte[], byte[]> named = new ProducerRecord<>(topic, new byte[1], new byte[1]);
+            named.headers().add("request", SECRET.getBytes(StandardCharsets.UTF_8));
+            client.send(List.of(named));
+            Shell refused = erase("--truncate", topic);
+            assertEquals(2, refused.exitCode(), refused.out() + refused.err());
+            assertTrue(
+                    refused.err().contains("expected one of [activations, adaptation-reports, window-reports]"),
+                    refused.err());
+            Shell dry = erase("--dry-run");
+            assertTrue(dry.out().matches("(?s).*%s +1 +is left\\R.*".formatted(topic)), dry.out());
+        }
+        Shell left = erase();
+        assertEquals(3, left.exitCode(), left.out() + left.err());
+        assertTrue(
+                left.out().matches("(?s).*plumbline-baselines +1 +1 +until it is deleted by hand: .*=compact, .*"),
+                left.out());
     }
 
     /** Copies an entry of the secret request to the change-log of a tenant that the configuration does not name. */
