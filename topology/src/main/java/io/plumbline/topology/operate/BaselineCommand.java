@@ -82,6 +82,8 @@ import picocli.CommandLine.Spec;
         })
 final class BaselineCommand implements Callable<Integer> {
 
+    private static final String USUAL_SIZE = "60s";
+
     @Option(
             names = "--explainer",
             paramLabel = "DIR",
@@ -158,8 +160,9 @@ final class BaselineCommand implements Callable<Integer> {
     @Option(
             names = "--window-size",
             paramLabel = "DURATION",
-            defaultValue = "60s",
-            description = "Length of the windows you will watch with (tumbling), for the rates printed. Default: 60s.")
+            description = "Length of the windows you will watch with (tumbling), for the rates printed. Default: that"
+                    + " of --config, or " + USUAL_SIZE + ".")
+    @Nullable
     String windowSize;
 
     @Option(
@@ -288,7 +291,11 @@ final class BaselineCommand implements Callable<Integer> {
     }
 
     private Duration size() {
-        Duration size = Options.duration("--window-size", windowSize);
+        MonitorConfig config = source.config();
+        if (windowSize == null && config != null) {
+            return config.window().size();
+        }
+        Duration size = Options.duration("--window-size", windowSize == null ? USUAL_SIZE : windowSize);
         if (size.isZero()) {
             throw new UsageException("--window-size = %s: expected more than 0s".formatted(windowSize));
         }

@@ -333,6 +333,24 @@ class BaselineFromTopicIT {
     }
 
     @Test
+    void ratesAreThoseOfTheConfiguredWindowsUnlessOthersAreNamed() throws IOException {
+        Object[] site = {"--from-topic", "--config", config, "--site", WatchedFolder.SITE, "--json"};
+        double configured = daysPerFalseAlarm(baseline(folder.resolve("configured.safetensors"), site));
+        List<Object> named = new ArrayList<>(Arrays.asList(site));
+        named.addAll(List.of("--window-size", "60s"));
+        double minutes = daysPerFalseAlarm(baseline(folder.resolve("minutes.safetensors"), named.toArray()));
+        assertEquals(6.0 * configured, minutes, 1e-9 * minutes, "windows of 10 s");
+    }
+
+    private static double daysPerFalseAlarm(Shell shell) throws IOException {
+        assertEquals(0, shell.exitCode(), shell.err());
+        JsonNode answer = new ObjectMapper().readTree(shell.out());
+        double days = answer.path("days_per_false_alarm_1_of_1_rank_4_rows_64").asDouble();
+        assertTrue(days > 0.0, answer.toString());
+        return days;
+    }
+
+    @Test
     void aRangeOfEventTimeIsReadAndNothingElse() throws IOException {
         Path part = folder.resolve("part.safetensors");
         Shell topic = baseline(
