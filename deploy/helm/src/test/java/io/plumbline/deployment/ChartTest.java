@@ -451,7 +451,10 @@ class ChartTest {
         for (JsonNode manifest : all) {
             assertEquals(
                     manifest.path("kind").asText(),
-                    new YAMLMapper().valueToTree(Chart.typed(manifest)).path("kind").asText());
+                    new YAMLMapper()
+                            .valueToTree(Chart.typed(manifest))
+                            .path("kind")
+                            .asText());
         }
         JsonNode rule = Chart.one(all, "Ingress", "watch").at("/spec/rules/0");
         assertEquals("*.example", rule.path("host").asText());
@@ -472,8 +475,8 @@ class ChartTest {
 
     @Test
     void fewerMonitorsAtMostThanAtLeastAreASentence() {
-        Exception refused = assertThrows(
-                Exception.class, () -> render(EVERYTHING.replace("maxReplicas: 6", "maxReplicas: 2")));
+        Exception refused =
+                assertThrows(Exception.class, () -> render(EVERYTHING.replace("maxReplicas: 6", "maxReplicas: 2")));
         assertTrue(
                 refused.getMessage()
                         .contains("autoscaling.maxReplicas = 2: expected at least monitor.replicas = 3, the fewest"),

@@ -80,7 +80,8 @@ class LauncherOptionsTest {
     void theImageHasTheOptionsOfTheLauncher() throws IOException {
         String image = Files.readString(Repository.path("topology", "pom.xml"));
         String launcher = Files.readString(Repository.path("deploy", "distribution", "java.sh"));
-        for (String option : List.of("-XX:G1HeapRegionSize=8m", "-XX:+ExitOnOutOfMemoryError", "jdk.incubator.vector")) {
+        for (String option :
+                List.of("-XX:G1HeapRegionSize=8m", "-XX:+ExitOnOutOfMemoryError", "jdk.incubator.vector")) {
             assertTrue(image.contains(option) && launcher.contains(option), option);
         }
     }

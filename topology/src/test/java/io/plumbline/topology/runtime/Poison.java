@@ -23,8 +23,8 @@ import org.apache.kafka.clients.producer.ProducerRecord;
 record Poison(int width, int most, LongFunction<Matrix> rows) {
 
     /**
-     * The reasons, but for those that a tenant, a transcoder or a site with a mask alone gives, those that depend on what
-     * came before, and those of moment records.
+     * The reasons, but for those that a tenant, a transcoder or a site with a mask alone gives, those that depend on
+     * what came before, and those of moment records.
      */
     static final Reason[] REASONS = Arrays.stream(Reason.values())
             .filter(reason -> reason != Reason.OTHER_TENANT
