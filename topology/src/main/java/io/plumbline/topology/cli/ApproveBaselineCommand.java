@@ -17,8 +17,8 @@ import picocli.CommandLine.Spec;
         name = "approve-baseline",
         mixinStandardHelpOptions = true,
         description =
-                "Signs baselines, in a file FILE.approval beside each. Where the configuration says signing.baselines, a"
-                        + " monitor judges by none that no key of signing.approvers signed.",
+                "Signs baselines, in a file FILE.approval beside each. Where the configuration says signing.baselines,"
+                        + " a monitor judges by none that no key of signing.approvers signed.",
         footer = "  plumbline approve-baseline --key ada.pem baseline-2.safetensors")
 public final class ApproveBaselineCommand implements Callable<Integer> {
 

@@ -29,7 +29,7 @@ final class Scrape {
         return this;
     }
 
-    /** Adds labels that are themselves what is told, in the order of the family's. */
+    /** Adds labels that are themselves the information, in the order of the family's. */
     Scrape info(Family family, String... labels) {
         infos.computeIfAbsent(
                         family, one -> InfoSnapshot.builder().name(one.name()).help(one.help()))

@@ -33,9 +33,9 @@ import picocli.CommandLine.Spec;
         name = "baselines",
         mixinStandardHelpOptions = true,
         description =
-                "Lists the baselines that each site took into service, oldest first, and the one that is proposed: hash of"
-                        + " the file, when it was made, of how many rows, who approved it, and the event time from which"
-                        + " windows are judged by it. gap and shift are those to the one before.",
+                "Lists the baselines that each site took into service, oldest first, and the one that is proposed: hash"
+                        + " of the file, when it was made, of how many rows, who approved it, and the event time from"
+                        + " which windows are judged by it. gap and shift are those to the one before.",
         footer = {
             "  plumbline baselines --config plumbline.yaml",
             "What would change, in the words of `baseline --replaces`:",

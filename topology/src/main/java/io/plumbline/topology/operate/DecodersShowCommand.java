@@ -19,9 +19,9 @@ import picocli.CommandLine.Spec;
         name = "show",
         mixinStandardHelpOptions = true,
         description =
-                "Shows where the decoder in service of a site comes from, and the candidate that waits for approval: the"
-                        + " trained decoder, window, rows, weights, who signed it, and what the gate measured. With --key,"
-                        + " exit code 3 when none of the keys signed one of them.",
+                "Shows where the decoder in service of a site comes from, and the candidate that waits for approval:"
+                        + " the trained decoder, window, rows, weights, who signed it, and what the gate measured. With"
+                        + " --key, exit code 3 when none of the keys signed one of them.",
         footer = "  plumbline decoders show --config plumbline.yaml --site encoder.layer.2")
 final class DecodersShowCommand implements Callable<Integer> {
 

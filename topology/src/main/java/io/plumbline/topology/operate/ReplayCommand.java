@@ -49,8 +49,8 @@ import picocli.CommandLine.Spec;
                     + " spreads over all"
                     + " partitions. They are sent by an idempotent producer with acks=all."
         },
-        footerHeading =
-                "Example, ten minutes of traffic at one record a second of event time, as fast as the broker takes it:%n",
+        footerHeading = "Example, ten minutes of traffic at one record a second of event time, as fast as the broker"
+                + " takes it:%n",
         footer = {
             "  plumbline replay --activations en.safetensors de.safetensors --site encoder.layer.2 \\",
             "      --bootstrap-servers localhost:9092 --start 2026-01-01T00:00:00Z --event-time-step 1s",
