@@ -186,7 +186,8 @@ class DashboardIT {
                     () -> failures(dashboard, true).isEmpty(), () -> String.join("\n", failures(dashboard, true)));
             assertEquals(List.of(), failures(dashboard, false), "the answers that are kept");
             String text = dashboard.json().toString();
-            Set<String> names = ExportedMetrics.namesIn(text);
+            // Of names that stand for each other one may be missing: an export of past windows has no more.
+            Set<String> names = ExportedMetrics.namesIn(text.replaceAll("__name__=~.\"[a-z_|]+.\"", ""));
             assertTrue(names.size() > 10, names::toString);
             for (String name : names) {
                 Dashboard renamed = Dashboard.parse("renamed", text.replaceAll(name + "\\b", name + "_renamed"));
