@@ -53,7 +53,7 @@ public final class BenchCommand implements AddedCommand {
             description =
                     "Instead: a site of each width and 24,576 features, by rows of BF16 and by moments: rows a second,"
                             + " the report of a window, its refit and new decoder, heap, topics, and a restart after a"
-                            + " kill. What --csv has is not measured again. At 8,192: 12 GB of memory, 10 of disk.")
+                            + " kill. What --csv has is not measured again. At 8,192: 20 GB of memory, 10 of disk.")
     boolean wide;
 
     @Option(names = "--rivals", description = "Beside other programs.")
