@@ -66,11 +66,11 @@ public final class LibraryFinder implements BrainProduct.Finder {
             return "";
         }
         try {
-            String said = Files.readString(PROCESSORS, StandardCharsets.ISO_8859_1);
-            List<String> found = INSTRUCTIONS.stream()
-                    .filter(instruction -> said.contains(" " + instruction + " "))
-                    .sorted()
-                    .toList();
+            // By words, for the last one of a line has no space behind it.
+            List<String> said = List.of(Files.readString(PROCESSORS, StandardCharsets.ISO_8859_1)
+                    .split("\\s+"));
+            List<String> found =
+                    INSTRUCTIONS.stream().filter(said::contains).sorted().toList();
             if (found.isEmpty()) {
                 throw new UnsupportedOperationException(
                         "this processor has no instruction for products of bfloat16 (%s); start without it"
