@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,11 +15,13 @@ import pytest
 
 from plumbline_sae import Trained
 from plumbline_sae.subscriber import Assembler
-from plumbline_sae.tensors import Tensor, encode, identity, tensor_of
+from plumbline_sae.tensors import Tensor, decode, encode, identity, tensor_of
 
 WEIGHTS = np.arange(8, dtype="float32").reshape(4, 2)
 BIAS = np.array([1.5, -2.0], dtype="float32")
 TRAINED = Trained.of({"W_dec": WEIGHTS, "b_dec": BIAS})
+RESCALED = SimpleNamespace(rescale_acts_by_decoder_norm=True)
+FOLDERS = Path(__file__).parent / "fixtures" / "saelens"
 
 
 class Topic:
@@ -161,3 +165,53 @@ def test_a_trained_decoder_does_not_change_with_its_source() -> None:
     weights[0, 0] = 99
     assert trained.W_dec is not None
     assert trained.W_dec[0, 0] == 0
+
+
+@pytest.mark.parametrize(
+    ("folder", "sha256"),  # decoder_sha256 of `plumbline explainer`
+    [
+        ("trained_topk", "3adec992e91e0e30cdd037882aa4f72d3b6e8597c83baaea86beb61dfa0af8a8"),
+        ("topk_rescaled", "fa1ca5049ebcdbeb9e39a148424763fcb82cc0da1b6874e32a7fcb64dbf1d3f7"),
+        ("topk", "99444e2f37a6e315c87c8b419591b90ce7f4f82b082ab061e12640a572247d9c"),
+    ],
+)
+def test_a_folder_and_an_sae_have_the_identity_that_the_monitor_computes(folder: str, sha256: str) -> None:
+    weights = FOLDERS / folder / "sae_weights.safetensors"
+    stored = {name: tensor.values for name, tensor in decode(weights.read_bytes()).items()}
+    config = json.loads((FOLDERS / folder / "cfg.json").read_text())
+    sae = SimpleNamespace(W_dec=stored["W_dec"], b_dec=stored["b_dec"], cfg=SimpleNamespace(**config))
+    for source in (FOLDERS / folder, weights, sae):
+        assert Trained.of(source).identity == sha256
+    stays = Trained.of({"W_dec": stored["W_dec"], "b_dec": stored["b_dec"]}).identity
+    assert (stays == sha256) == (not config["rescale_acts_by_decoder_norm"])
+
+
+def test_rows_are_divided_by_lengths_whose_squares_were_added_in_order() -> None:
+    weights = np.random.default_rng(3).standard_normal((5_000, 97)).astype("float32")
+    weights[17] = 0
+    expected = weights.astype(np.float64)
+    for row in expected:
+        squares = 0.0
+        for value in row.tolist():
+            squares += value * value
+        row /= math.sqrt(squares) if squares else 1.0
+    found = Trained.of(SimpleNamespace(W_dec=weights, b_dec=np.zeros(97, "f4"), cfg=RESCALED))
+    np.testing.assert_array_equal(found.W_dec, expected.astype(np.float32))
+    wide = Trained.of(SimpleNamespace(W_dec=weights.astype(np.float64), b_dec=np.zeros(97), cfg=RESCALED))
+    np.testing.assert_array_equal(wide.W_dec, expected)
+
+
+@pytest.mark.parametrize(
+    ("config", "sentence"),
+    [
+        ("[]", "no JSON object"),
+        ("{", "Expecting property name"),
+        ('{"architecture": "topk", "rescale_acts_by_decoder_norm": 1}', "= 1: expected true or false"),
+        ('{"architecture": "topk", "k": 2.5}', "k = 2.5: expected a whole number"),
+    ],
+)
+def test_a_folder_whose_configuration_cannot_be_read_is_refused(config: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "cfg.json").write_text(config)
+    (tmp_path / "sae_weights.safetensors").write_bytes(encode(decoder()))
+    with pytest.raises(ValueError, match=rf"cfg\.json: .*{sentence}"):
+        Trained.of(tmp_path)

@@ -123,6 +123,17 @@ def test_the_trained_decoder_brings_the_encoder_back_to_the_last_bit(name: str) 
         assert torch.equal(value, sae.state_dict()[key]), key
 
 
+@pytest.mark.parametrize("name", ["topk_rescaled", "trained_topk"])
+def test_the_trained_decoder_of_a_rescaled_sae_decodes_as_it_did(name: str) -> None:
+    sae = load(name)
+    trained, rows = Trained.of(sae), rows_of(name, sae)
+    assert trained.identity == Trained.of(FIXTURES / name).identity
+    before = sae(rows).detach().numpy()
+    swap_(sae, other_decoder(sae))
+    swap_(sae, trained)
+    np.testing.assert_allclose(sae(rows).detach().numpy(), before, atol=1e-5 * np.abs(before).max())
+
+
 def test_weights_that_were_loaded_meanwhile_are_the_ones_kept_still() -> None:
     sae = load("standard")
     swap_(sae, other_decoder(sae))

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from .saelens_config import FILE, RESCALE, WEIGHTS, SaeLensConfig
 from .tensors import FLOATS, Array, Tensor, decode, identity, metadata_of, tensor_of
 
 LARGEST = 2_147_483_583
@@ -23,6 +24,8 @@ SCHEMA = 1
 """The version of a manifest."""
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+_ROWS = 4_096
+"""Rows whose lengths are computed at a time."""
 
 
 @dataclass(frozen=True)
@@ -73,34 +76,61 @@ class Trained:
     def of(cls, source: Any) -> Trained:
         """Returns the trained decoder of a folder, a safetensors file, an identity, an SAE of `sae_lens` or a mapping.
 
-        An SAE must hold the weights as they were trained: take it before the first swap.
+        It is the one that the monitor reads: of a SAELens folder or SAE with `rescale_acts_by_decoder_norm` rows have
+        length 1. Give the identity that `plumbline explainer` prints where the site has the option `norm`. An SAE must
+        hold the weights as they were trained: take it before the first swap.
 
         Raises:
-            ValueError: when the source has no `W_dec` and `b_dec`.
+            ValueError: when the source has no `W_dec` and `b_dec`, or its `cfg.json` cannot be read.
         """
         if isinstance(source, Trained):
             return source
         if isinstance(source, str) and _SHA256.fullmatch(source):
             return cls(source)
         if isinstance(source, str | Path):
-            return cls._of(_read(Path(source)), str(source))
+            return cls._of(_read(Path(source)), str(source), _is_rescaled(Path(source)))
         if isinstance(source, Mapping):
             return cls._of({name: tensor_of(source[name]) for name in source if name in ("W_dec", "b_dec")}, "mapping")
         found = {name: getattr(source, name) for name in ("W_dec", "b_dec") if hasattr(source, name)}
-        return cls._of({name: tensor_of(value) for name, value in found.items()}, type(source).__name__)
+        is_rescaled = bool(getattr(getattr(source, "cfg", None), RESCALE, False))
+        return cls._of({name: tensor_of(value) for name, value in found.items()}, type(source).__name__, is_rescaled)
 
     @classmethod
-    def _of(cls, tensors: Mapping[str, Tensor], where: str) -> Trained:
+    def _of(cls, tensors: Mapping[str, Tensor], where: str, is_rescaled: bool = False) -> Trained:
         missing = [name for name in ("W_dec", "b_dec") if name not in tensors]
         if missing:
             raise ValueError(f"{where}: has no {' and no '.join(missing)}, which a trained decoder consists of")
         # A copy: the caller's SAE changes with every swap.
-        weights, bias = (np.array(tensors[name].widened()) for name in ("W_dec", "b_dec"))
+        bias = np.array(tensors["b_dec"].widened())
+        stored = tensors["W_dec"].widened()
+        weights = _unit_rows(stored) if is_rescaled else np.array(stored)
         return cls(identity(weights, bias), weights, bias)
 
 
+def _unit_rows(weights: Array) -> Array:
+    """Returns the rows divided by their lengths, bit for bit as the monitor does: squares are added in their order.
+
+    numpy's own sums add them in pairs. The last bit of a length then differs, and among 10^8 weights some are rounded
+    to another float32, which makes another identity.
+    """
+    found = np.empty(weights.shape, np.float64 if weights.dtype == np.float64 else np.float32)
+    for first in range(0, len(weights), _ROWS):
+        columns = np.ascontiguousarray(weights[first : first + _ROWS].T, dtype=np.float64)
+        squares = np.zeros(columns.shape[1])
+        for column in columns:
+            squares += column * column
+        lengths = np.sqrt(squares)
+        found[first : first + _ROWS] = (columns / np.where(lengths > 0.0, lengths, 1.0)).T
+    return found
+
+
+def _is_rescaled(path: Path) -> bool:
+    folder = path if path.is_dir() else path.parent if path.name == WEIGHTS else None
+    return folder is not None and (folder / FILE).is_file() and SaeLensConfig.read(folder).is_rescaled
+
+
 def _read(path: Path) -> dict[str, Tensor]:
-    file = path / "sae_weights.safetensors" if path.is_dir() else path
+    file = path / WEIGHTS if path.is_dir() else path
     try:
         return decode(file.read_bytes())
     except ValueError as error:

@@ -16,6 +16,7 @@ import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -66,6 +67,19 @@ class PublishedExplainersTest {
         if (shape.floats()) {
             assertTrue(explainer.decoder().weights().areFloats());
         }
+    }
+
+    /** Tests hashes that the Python client computes, too, by the same order of sums. */
+    @ParameterizedTest
+    @CsvSource({
+        "saelens_trained_topk, 3adec992e91e0e30cdd037882aa4f72d3b6e8597c83baaea86beb61dfa0af8a8",
+        "saelens_topk_rescaled, fa1ca5049ebcdbeb9e39a148424763fcb82cc0da1b6874e32a7fcb64dbf1d3f7",
+        "saelens_topk, 99444e2f37a6e315c87c8b419591b90ce7f4f82b082ab061e12640a572247d9c"
+    })
+    void theIdentityOfADecoderIsTheOneThatClientsCompute(String name, String sha256) throws IOException {
+        PublishedCase published = PublishedCase.named(name);
+        Decoder decoder = Formats.read(published.explainer(), published.options()).decoder();
+        assertEquals(sha256, decoder.sha256());
     }
 
     /** Tests the rows that the decoder should write, and back. */
