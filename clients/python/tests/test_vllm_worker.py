@@ -13,6 +13,7 @@ from recorder import Recorder
 import plumbline_sae.vllm.worker as workers
 from plumbline_sae.coverage import Missing
 from plumbline_sae.producer import Stats
+from plumbline_sae.vllm.places import Place
 
 SITES = {"a": "blocks.0.hook_resid_post", "b": "blocks.2.hook_resid_pre"}
 TAGS = "plumbline.tags"
@@ -295,6 +296,20 @@ def test_a_step_that_cannot_be_taken_is_counted_and_never_raised(served: Any, ca
     assert stats.last_error == "the model gave 1 auxiliary outputs, expected 2"
     assert len([record for record in caplog.records if "not captured" in record.message]) == 1
     assert [len(sent.rows) for sent in it.sink.sent] == [2, 2]
+
+
+def test_outputs_that_a_speculator_reads_are_not_the_taps(
+    served: Callable[..., Served], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def buffers(worker: Any, *others: Any) -> dict[Place, Any]:
+        return dict(zip(map(Place.of, SITES.values()), worker.model_runner.buffers, strict=False))
+
+    monkeypatch.setattr(workers, "_install_taps", buffers)
+    it = served(module_taps=True)
+    it.worker.model_runner.use_aux_hidden_state_outputs = True  # EAGLE3 asked for three layers
+    it.worker.model_runner.model.layers = (1, 2, 3)
+    it.run(Planned([Part("x", 0, [1, 2, 3])], new=[new("x")]), Planned(ended=["x"]))
+    it.check("x", [1, 2, 3])
 
 
 def test_a_broker_that_is_away_neither_stops_nor_slows_a_server() -> None:

@@ -219,9 +219,10 @@ class Tap:
         return _Taken(step.requests, step.counts, step.drafts, sampled, names, rows, size, chosen is not None, wait)
 
     def _rows(self, step: Step) -> dict[Place, Any]:
-        if len(step.aux) != len(self._aux):
-            raise ValueError(f"the model gave {len(step.aux)} auxiliary outputs, expected {len(self._aux)}")
-        found = dict(zip(self._aux, step.aux, strict=True)) | self._buffers
+        aux = step.aux if self._aux else []  # with no layer asked for they are a speculator's
+        if len(aux) != len(self._aux):
+            raise ValueError(f"the model gave {len(aux)} auxiliary outputs, expected {len(self._aux)}")
+        found = dict(zip(self._aux, aux, strict=True)) | self._buffers
         for place, values in found.items():
             if len(values) < step.total:
                 raise ValueError(f"{place} has {len(values)} rows, the step {step.total} tokens")
