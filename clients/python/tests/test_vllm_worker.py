@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from fake_vllm import Base, Engine, Part, Planned, expected, new, vllm_config
 from recorder import Recorder
 
+import plumbline_sae.vllm.outlets as outlets
 import plumbline_sae.vllm.worker as workers
 from plumbline_sae.coverage import Missing
 from plumbline_sae.producer import Stats
@@ -296,6 +298,77 @@ def test_a_step_that_cannot_be_taken_is_counted_and_never_raised(served: Any, ca
     assert stats.last_error == "the model gave 1 auxiliary outputs, expected 2"
     assert len([record for record in caplog.records if "not captured" in record.message]) == 1
     assert [len(sent.rows) for sent in it.sink.sent] == [2, 2]
+    assert it.sink.dropped == [("a", 2), ("b", 2)]
+    assert it.sink.missing == {"a": Missing(), "b": Missing()}
+    assert stats.waiting_bytes == 0
+
+
+def broken_once(part: Any, name: str, monkeypatch: pytest.MonkeyPatch, at: int = 1) -> None:
+    """Lets the call of that number of a method fail."""
+    method, calls = getattr(part, name), itertools.count(1)
+
+    def broken(*given: Any, **options: Any) -> Any:
+        if next(calls) == at:
+            raise MemoryError(f"no memory for {name}")
+        return method(*given, **options)
+
+    monkeypatch.setattr(part, name, broken)
+
+
+@pytest.mark.parametrize("part", ["hold", "take"])
+def test_rows_that_cannot_be_held_are_dropped_and_give_their_room_back(
+    served: Any, part: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = served(max_waiting_bytes=64)  # two rows
+    tap = it.worker.plumbline
+    # Of a step names are copied first, then rows.
+    broken_once(*((tap._outlet, part) if part == "hold" else (tap._snapshots, part)), monkeypatch, 1 + (part == "take"))
+    it.worker.execute_model(Planned([Part("x", 0, [1, 2])], new=[new("x")]).scheduled())
+    assert tap.drain()
+    it.worker.execute_model(Planned([Part("x", 2, [3])]).scheduled())
+    it.worker.execute_model(Planned([Part("y", 0, [7])], ended=["x"], new=[new("y")]).scheduled())
+    it.worker.shutdown()
+    assert (tap.stats.failed, tap.stats.waiting_bytes) == (1, 0)
+    assert tap.stats.last_error == f"no memory for {part}"
+    assert it.sink.dropped == [("a", 2), ("b", 2)]
+    assert {sent.request: sent.token_ids.tolist() for sent in it.sink.sent} == {"x": [3], "y": [7]}
+
+
+def test_a_step_whose_names_cannot_be_copied_keeps_no_room(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    it = served()
+    broken_once(it.worker.plumbline._snapshots, "take", monkeypatch)
+    it.worker.execute_model(Planned([Part("x", 0, [1, 2])], new=[new("x")]).scheduled())
+    assert it.worker.plumbline.drain()
+    assert it.worker.plumbline.stats.waiting_bytes == 0
+    it.worker.shutdown()
+
+
+def test_a_request_begins_although_one_that_ended_could_not_be_sent(
+    served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = served()
+    tap = it.worker.plumbline
+    broken_once(tap._outlet, "send", monkeypatch)
+    for step in (
+        Planned([Part("x", 0, [1, 2])], new=[new("x")]),
+        Planned([Part("y", 0, [7])], ended=["x"], new=[new("y")]),
+        Planned(ended=["y"]),
+    ):
+        it.worker.execute_model(step.scheduled())
+    it.worker.shutdown()
+    assert (tap.stats.failed, tap.stats.waiting_bytes) == (1, 0)
+    it.check("y", [7])
+
+
+def test_rows_that_cannot_be_put_together_are_dropped_of_their_site_alone(
+    served: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    it = served()
+    broken_once(outlets, "_joined", monkeypatch)
+    it.run(Planned([Part("x", 2, [1, 2])], new=[new("x")]), Planned(ended=["x"]))
+    assert it.sink.dropped == [("a", 2)]
+    assert it.sink.of("x").site == "b"
+    assert it.sink.missing == {"a": Missing(cached=2), "b": Missing(cached=2)}
 
 
 def test_outputs_that_a_speculator_reads_are_not_the_taps(

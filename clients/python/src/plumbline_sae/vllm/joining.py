@@ -60,7 +60,7 @@ class Settled:
     Attributes:
         runs: the rows, by position.
         cached: tokens that were never computed.
-        dropped: tokens whose rows found no room.
+        dropped: tokens whose rows found no room, or could not be taken.
         not_sampled: tokens of a request that sampling left out.
         freed: bytes of steps that nobody needs any more, once these rows are sent.
     """

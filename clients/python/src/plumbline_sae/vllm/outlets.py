@@ -17,7 +17,7 @@ from .joining import Request, Run, Settled, StepRows
 from .places import Place
 from .settings import WatchedSite
 
-_FULL = "max_waiting_bytes of rows wait for the tap's thread already"
+_NOT_TAKEN = "max_waiting_bytes of rows wait for the tap's thread already, or a step failed, as the log says"
 
 
 class Outlet(Protocol):
@@ -106,23 +106,26 @@ class RowsOutlet(_Sites):
     def _send(self, request: Request, settled: Settled) -> int:
         ids = np.concatenate([run.step.ids[run.first : run.end] for run in settled.runs]) if settled.runs else None
         special = None if ids is None else self.special(ids)
+        sent = 0
         for name, site in self.sites.items():
             if settled.dropped:
-                self._producer.count_dropped(name, request.name, settled.dropped, _FULL)
+                self._producer.count_dropped(name, request.name, settled.dropped, _NOT_TAKEN)
             missing = Missing(not_sampled=settled.not_sampled, cached=0 if settled.runs else settled.cached)
             self._producer.count_missing(name, missing)
             if settled.runs:
-                read: dict[str, Any] = {}
-                if name in self._readers:
-                    read["reconstructions"] = _joined(settled.runs, (name, "reconstructions"))
-                    read["codes"] = tuple(
-                        _joined(settled.runs, (name, f"code_{part}")) for part in ("indices", "values")
-                    )
+                try:
+                    rows = _joined(settled.runs, site.at)
+                    targets = None if site.targets is None else _joined(settled.runs, site.targets)
+                    read = self._read(name, settled.runs)
+                except Exception as error:  # no memory, as a rule
+                    self._producer.count_dropped(name, request.name, settled.rows, str(error))
+                    self._producer.count_missing(name, Missing(cached=settled.cached))
+                    continue
                 self._producer.send(
                     name,
                     request.name,
-                    _joined(settled.runs, site.at),
-                    targets=None if site.targets is None else _joined(settled.runs, site.targets),
+                    rows,
+                    targets=targets,
                     token_ids=ids,
                     special=special,
                     headers=request.headers,
@@ -130,7 +133,15 @@ class RowsOutlet(_Sites):
                     patience=PATIENCE,
                     **read,
                 )
-        return settled.rows * len(self.sites)
+                sent += settled.rows
+        return sent
+
+    def _read(self, name: str, runs: Sequence[Run]) -> dict[str, Any]:
+        """Returns what a site's explainer made of the rows; nothing where it has none."""
+        if name not in self._readers:
+            return {}
+        codes = tuple(_joined(runs, (name, f"code_{part}")) for part in ("indices", "values"))
+        return {"reconstructions": _joined(runs, (name, "reconstructions")), "codes": codes}
 
     def flush(self, timeout: float) -> int:
         return self._producer.flush(timeout)
@@ -168,7 +179,7 @@ class MomentsOutlet(_Sites):
         for request, found in settled:
             for name in self.sites:
                 if found.dropped:
-                    self._moments.count_dropped(name, request.name, found.dropped, _FULL)
+                    self._moments.count_dropped(name, request.name, found.dropped, _NOT_TAKEN)
                 self._moments.count_missing(name, Missing(cached=found.cached, not_sampled=found.not_sampled))
             if found.runs:
                 origins.setdefault(tuple(sorted(request.headers.items())), []).append((request, found))
@@ -190,18 +201,26 @@ class MomentsOutlet(_Sites):
         def of(place: Place) -> Any:
             return concatenated([_chosen(step.places[place], chosen) for step, chosen in rows.items()])
 
+        sent = 0
         for name, site in self.sites.items():
+            try:
+                activations, targets = of(site.at), None if site.targets is None else of(site.targets)
+            except Exception as error:  # no memory on the device, as a rule
+                for request, settled in batch:
+                    self._moments.count_dropped(name, request.name, settled.rows, str(error))
+                continue
             self._moments.send_step(
                 name,
                 [request.name for request, _ in batch],
                 index,
-                of(site.at),
-                targets=None if site.targets is None else of(site.targets),
+                activations,
+                targets=targets,
                 token_ids=ids,
                 special=special,
                 headers=headers,
             )
-        return len(index) * len(self.sites)
+            sent += len(index)
+        return sent
 
     def flush(self, timeout: float) -> int:
         return self._moments.flush(timeout)

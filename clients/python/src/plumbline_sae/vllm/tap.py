@@ -15,7 +15,7 @@ import numpy as np
 
 from ..decoders import Decoder
 from ..process import hold
-from ..tensors import tensor_of
+from ..tensors import Array, tensor_of
 from .joining import Lost, Request, StepRows
 from .outlets import Outlet
 from .places import Place
@@ -40,7 +40,7 @@ class TapStats:
         rows: rows that were handed to the producer, over all sites.
         requests: requests that ended.
         waiting_bytes: bytes of rows that wait.
-        failed: steps that could not be taken; `last_error` says why.
+        failed: steps that could not be taken, joined or sent; `last_error` says why.
         last_error: the latest failure as a sentence, or None.
     """
 
@@ -71,7 +71,7 @@ class _Taken:
     names: list[Any]
     """Copies of the tokens, their positions and the bounds of requests: always on the host."""
     rows: Mapping[Place, Any] | None
-    """None where there was no room."""
+    """None where there was no room, or they could not be taken."""
     size: int
     is_selected: bool
     """Whether the rows are those of sampled requests alone."""
@@ -194,28 +194,27 @@ class Tap:
         chosen = None
         if not all(sampled) and step.bounds is None:
             chosen = np.flatnonzero(np.repeat(sampled, step.counts))
-        given = self._rows(step)
-        kept = step.total if chosen is None else len(chosen)
-        size = sum(values.nbytes for values in given.values()) * kept // step.total
-        has_room = kept > 0 and self._reserve(size)
         numbers = [step.ids, step.positions, *([] if step.bounds is None else [step.bounds])]
         names, named = self._snapshots.take(numbers, None, to_host=True)
-        rows = None
-        ready = named
-        if has_room:
-            try:
+        rows, ready, size = None, named, 0
+        try:
+            given = self._rows(step)
+            kept = step.total if chosen is None else len(chosen)
+            wanted = sum(values.nbytes for values in given.values()) * kept // step.total
+            if kept > 0 and self._reserve(wanted):
+                size = wanted
                 on_host = not self._outlet.keeps_on_device
                 copies, ready = self._snapshots.take(list(given.values()), chosen, to_host=on_host)
                 rows = dict(zip(given, copies, strict=True))
-            except Exception as error:  # no memory on the device, as a rule
-                self._release(size)
-                self._failed(error)
+        except Exception as error:  # no memory on the device, as a rule: the tokens are counted as dropped
+            self._release(size)
+            size = 0
+            self._failed(error)
 
         def wait() -> None:
             named()
             ready()
 
-        size = 0 if rows is None else size
         return _Taken(step.requests, step.counts, step.drafts, sampled, names, rows, size, chosen is not None, wait)
 
     def _rows(self, step: Step) -> dict[Place, Any]:
@@ -261,58 +260,73 @@ class Tap:
                         self._join(told)
             except Exception as error:
                 self._failed(error)
-        try:
-            self._settle(list(self._live.values()), end=True)
-        except Exception as error:
-            self._failed(error)
+        self._settle(list(self._live.values()), end=True)
 
     def _join(self, told: _Told) -> None:
-        self._settle([self._live.pop(name) for name in told.ended if name in self._live], end=True)
+        ended = [self._live.pop(name) for name in told.ended if name in self._live]
+        for new in told.new:
+            self._live[new.name] = Request(new.name, new.is_sampled, new.headers)
         for name in told.resumed:
             if name in self._live:
                 self._free(self._live[name].resume())
-        for new in told.new:
-            self._live[new.name] = Request(new.name, new.is_sampled, new.headers)
+        self._settle(ended, end=True)
         if told.taken is not None:
-            told.taken.ready()
             self._add(told.taken)
         least = 1 if self._held > _CROWDED * self._max_waiting_bytes else self._outlet.part_rows
         self._settle([request for request in self._live.values() if request.waiting >= least], end=False)
 
     def _add(self, taken: _Taken) -> None:
-        ids, positions, *bounds = [tensor_of(values).values for values in taken.names]
-        ends = np.cumsum(taken.counts) if not bounds else bounds[0][1:]
         step = None
-        if taken.rows is not None:
-            chosen = np.flatnonzero(np.repeat(taken.sampled, taken.counts)) if taken.is_selected else slice(None)
+        try:
+            taken.ready()
+            ids, positions, *bounds = [tensor_of(values).values for values in taken.names]
+            ends = np.cumsum(taken.counts) if not bounds else bounds[0][1:]
+            step = self._step_rows(taken, ids)
+            begin = row = 0
+            for name, planned, drafts, sampled, end in zip(
+                taken.requests, taken.counts, taken.drafts, taken.sampled, ends.tolist(), strict=True
+            ):
+                count = end - begin
+                request = self._live.get(name)
+                if request is not None and count > 0:
+                    source = Lost.NOT_SAMPLED if not sampled else Lost.DROPPED if step is None else step
+                    guessed = max(0, drafts - (planned - count))
+                    request.add(int(positions[begin]), count, guessed, source, row)
+                row += count if sampled or not taken.is_selected else 0
+                begin = end
+        finally:
+            if step is None:
+                self._release(taken.size)
+            elif step.users == 0:
+                self._free(step.size)
+
+    def _step_rows(self, taken: _Taken, ids: Array) -> StepRows | None:
+        """Returns a step's rows, or None where there are none, or they could not be read."""
+        if taken.rows is None:
+            return None
+        chosen = np.flatnonzero(np.repeat(taken.sampled, taken.counts)) if taken.is_selected else slice(None)
+        try:
             step = StepRows(self._outlet.hold(taken.rows), ids[chosen].astype(np.int64), taken.size)
-            self._held += step.size
-        begin = row = 0
-        for name, planned, drafts, sampled, end in zip(
-            taken.requests, taken.counts, taken.drafts, taken.sampled, ends.tolist(), strict=True
-        ):
-            count = end - begin
-            request = self._live.get(name)
-            if request is not None and count > 0:
-                source = Lost.NOT_SAMPLED if not sampled else Lost.DROPPED if step is None else step
-                guessed = max(0, drafts - (planned - count))
-                request.add(int(positions[begin]), count, guessed, source, row)
-            row += count if sampled or not taken.is_selected else 0
-            begin = end
-        if step is not None and step.users == 0:
-            self._free(step.size)
+        except Exception as error:
+            self._failed(error)
+            return None
+        self._held += step.size
+        return step
 
     def _settle(self, requests: list[Request], *, end: bool) -> None:
+        """Sends what stands of some requests, and frees it; a failure is counted, so that what follows is joined."""
         settled = [(request, request.settle()) for request in requests]
         freed = sum(found.freed for _, found in settled)
+        rows = 0
         try:
             rows = self._outlet.send(settled) if settled else 0
-            with self._lock:
-                ended = len(requests) if end else 0
-                counts = self._counts
-                self._counts = replace(counts, rows=counts.rows + rows, requests=counts.requests + ended)
-        finally:
-            self._free(freed + (sum(request.end() for request in requests) if end else 0))
+        except Exception as error:
+            self._failed(error)
+        with self._lock:
+            counts = self._counts
+            ended = len(requests) if end else 0
+            self._counts = replace(counts, rows=counts.rows + rows, requests=counts.requests + ended)
+        self._free(freed + (sum(request.end() for request in requests) if end else 0))
 
     def _free(self, size: int) -> None:
         self._held -= size
