@@ -29,6 +29,8 @@ def sae(folder: Path, **config: Any) -> dict[str, Array]:
     }
     if config.get("architecture") == "jumprelu":
         weights["threshold"] = np.full(FEATURES, 2.0)
+    if "scaling" in config:
+        weights["scaling_factor"] = np.full(FEATURES, config["scaling"])
     weights = {name: values.astype("float32") for name, values in weights.items()}
     folder.mkdir(exist_ok=True)
     (folder / "cfg.json").write_text(json.dumps({"normalize_activations": "none", **config}))
@@ -38,11 +40,12 @@ def sae(folder: Path, **config: Any) -> dict[str, Array]:
 
 
 def codes_of(rows: Array, weights: dict[str, Array], config: dict[str, Any]) -> Array:
-    shift = weights["b_dec"] if config.get("apply_b_dec_to_input") else 0.0
+    shift = weights["b_dec"] if config.get("apply_b_dec_to_input", True) else 0.0
     codes = (rows - shift) @ weights["W_enc"] + weights["b_enc"]
     codes = np.where(codes > weights["threshold"], codes, 0) if "threshold" in weights else np.maximum(codes, 0)
-    if "k" in config:
-        least = -np.sort(-codes, axis=1)[:, config["k"] - 1 : config["k"]]
+    k = config.get("activation_fn_kwargs", config).get("k")
+    if k is not None:
+        least = -np.sort(-codes, axis=1)[:, k - 1 : k]
         codes = np.where(codes >= least, codes, 0)
     return codes
 
@@ -53,6 +56,8 @@ def codes_of(rows: Array, weights: dict[str, Array], config: dict[str, Any]) -> 
         {"architecture": "standard", "apply_b_dec_to_input": True},
         {"architecture": "jumprelu", "apply_b_dec_to_input": False},
         {"architecture": "topk", "k": 3},
+        {"architecture": "standard", "activation_fn_str": "topk", "activation_fn_kwargs": {"k": 3}},
+        {"normalize_activations": False},
     ],
 )
 def test_codes_and_reconstructions_are_those_of_the_sae(config: dict[str, Any], tmp_path: Path) -> None:
@@ -83,6 +88,9 @@ def test_codes_and_reconstructions_are_those_of_the_sae(config: dict[str, Any], 
         ({"architecture": "gated"}, "architecture gated, expected one of standard"),
         ({"architecture": "topk", "k": 3, "rescale_acts_by_decoder_norm": True}, "fold it into the weights"),
         ({"architecture": "standard", "normalize_activations": "layer_norm"}, "normalize_activations is 'layer_norm'"),
+        ({"architecture": "topk"}, "k = 100, expected at most d_sae = 12"),  # SAELens' own default
+        ({"finetuning_scaling_factor": True}, "finetuning_scaling_factor is True"),
+        ({"scaling": 1.5}, "tensor scaling_factor is not 1 throughout"),
     ],
 )
 def test_an_sae_that_cannot_be_read_is_refused(config: dict[str, Any], sentence: str, tmp_path: Path) -> None:

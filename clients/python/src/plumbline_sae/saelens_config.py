@@ -63,6 +63,9 @@ class SaeLensConfig:
         activation = _text(given, "activation_fn", _text(given, "activation_fn_str", ""))
         if old_k is not None and activation == "topk" and _is_before_6(given):
             architecture, k = "topk", old_k
+        own = "jumprelu" if architecture.startswith("jumprelu") else architecture
+        if activation not in ("", "relu", "topk", own):
+            raise ValueError(f"activation_fn {activation[:40]!r}: expected relu, topk or none for {architecture}")
         return cls(
             architecture,
             _whole("k", _DEFAULT_K if k is None else k) if architecture in _RESCALED else 0,

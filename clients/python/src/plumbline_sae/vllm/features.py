@@ -5,13 +5,13 @@ They travel in the records of a site with `explainer: none`, beside the rows the
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from ..decoders import Decoder
+from ..saelens_config import RESCALE, WEIGHTS, SaeLensConfig
 from ..tensors import Tensor, decode, tensor_of
 
 _KINDS = ("standard", "jumprelu", "topk")
@@ -37,20 +37,29 @@ class FeatureTap:
 
     def __init__(self, folder: str | Path, top: int, device: Any) -> None:
         folder = Path(folder)
-        config = json.loads((folder / "cfg.json").read_text())
-        self._kind = str(config.get("architecture"))
+        config = SaeLensConfig.read(folder)
+        self._kind = config.architecture
         if self._kind not in _KINDS:
             raise ValueError(f"{folder}: architecture {self._kind}, expected one of {', '.join(_KINDS)}")
-        for name, plain in (("normalize_activations", "none"), ("rescale_acts_by_decoder_norm", False)):
-            if config.get(name, plain) != plain:
-                raise ValueError(f"{folder}: {name} is {config[name]!r}, expected {plain!r}; fold it into the weights")
-        found = decode((folder / "sae_weights.safetensors").read_bytes())
-        weights = {name: torch.tensor(values.widened()).to(device, torch.float32) for name, values in found.items()}
+        for name, found, plain in (
+            ("normalize_activations", config.normalisation, "none"),
+            (RESCALE, config.is_rescaled, False),
+            ("finetuning_scaling_factor", config.is_fine_tuned, False),
+        ):
+            if found != plain:
+                raise ValueError(f"{folder}: {name} is {found!r}, expected {plain!r}; fold it into the weights")
+        tensors = decode((folder / WEIGHTS).read_bytes())
+        weights = {name: torch.tensor(values.widened()).to(device, torch.float32) for name, values in tensors.items()}
+        scale = weights.get("scaling_factor")
+        if scale is not None and not bool((scale == 1).all()):
+            raise ValueError(f"{folder}: tensor scaling_factor is not 1 throughout; fold it into the weights")
         self._W_enc, self._b_enc = weights["W_enc"], weights["b_enc"]
         self._W_dec, self._b_dec = weights["W_dec"], weights["b_dec"]
-        self._b_in = weights["b_dec"].clone() if config.get("apply_b_dec_to_input") else None
-        self._threshold = weights.get("threshold")
-        self._k = int(config.get("k") or 0)
+        self._b_in = weights["b_dec"].clone() if config.subtracts_b_dec else None
+        self._threshold = weights["threshold"] if self._kind == "jumprelu" else None
+        self._k = config.k
+        if self._k > self._W_dec.shape[0]:
+            raise ValueError(f"{folder}: k = {self._k}, expected at most d_sae = {self._W_dec.shape[0]}")
         self._top = min(top, self._W_dec.shape[0])
 
     def read(self, rows: Any) -> dict[str, Tensor]:
