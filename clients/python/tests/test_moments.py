@@ -18,6 +18,7 @@ import pytest
 from plumbline_sae import Accumulation, Mask, MomentAccumulator
 from plumbline_sae.coverage import Missing
 from plumbline_sae.hashes import mixed, record_hash, request_hash, row_hashes, signed
+from plumbline_sae.moments import MOST_ORIGINS
 from plumbline_sae.producer import Producer
 from plumbline_sae.tensors import Array, Tensor, decode, encode, tensor_of
 from plumbline_sae.totals import most_totals
@@ -579,6 +580,34 @@ def test_rows_of_another_origin_are_added_up_apart() -> None:
     assert found == [("tenant=acme", 4), ("tenant=globex", 2)]
     assert producer._missing == {"a": Missing(cached=30, unexplained=9)}
     assert all("trace" not in headers for *_, headers in producer.records)
+
+
+def test_origins_beyond_those_that_are_followed_share_a_pane_without_tags(caplog: pytest.LogCaptureFixture) -> None:
+    producer = Records()
+    rows = np.ones((1, 2), dtype="float32")
+    with MomentAccumulator(producer, {"a": Accumulation(PANE)}, linger_ms=10**9) as moments:
+        for number in range(MOST_ORIGINS + 9):
+            for _ in range(2):
+                headers = {"tags": f"user={number}", "adapter": "x"}
+                assert moments.send("a", "r", rows, timestamp_ms=T0, headers=headers)
+        assert len(moments._panes) == MOST_ORIGINS + 1
+        assert moments.without_tags == 18
+        assert moments.send("a", "r", rows, timestamp_ms=T0 + PANE, headers={"tags": "user=99"})
+    assert "more than 64 origins in one pane" in caplog.text
+    found = [(headers.get("tags"), int(record["rows"].values[0])) for _, record, _, headers in producer.records]
+    assert (None, 18) in found
+    assert ("user=99", 1) in found
+    assert len(found) == MOST_ORIGINS + 2
+    assert sum(count for _, count in found) == 2 * (MOST_ORIGINS + 9) + 1
+
+
+def test_rows_that_wait_for_their_block_count_as_bytes_of_the_pane() -> None:
+    with MomentAccumulator(Records(), {"a": Accumulation(PANE, sample_rows=1)}, linger_ms=10**9) as moments:
+        for count, waiting in ((100, 100), (20, 120), (9, 1), (128, 1)):
+            moments.send("a", "r", np.ones((count, 6), dtype="float32"), timestamp_ms=T0)
+            (pane,) = moments._panes.values()
+            parts = len(pane._sums) * 8 * 6 * 7 + pane._sample.bytes + pane._totals.bytes
+            assert pane.bytes - parts == 4 * 6 * waiting
 
 
 def good_rows(columns: int = 2) -> Array:

@@ -42,7 +42,7 @@ def test_settings_are_one_checked_object() -> None:
                 "d": "blocks.0.hook_resid_pre",
             },
             "special_ids": [0],
-            "moments": {"pane_ms": 60_000, "f32": True, "request_totals": 7},
+            "moments": {"pane_ms": 60_000, "f32": True, "request_totals": 7, "max_bytes": 1 << 29},
         }
     )
     assert found.aux_layers == (2,)
@@ -51,6 +51,8 @@ def test_settings_are_one_checked_object() -> None:
     assert found.accumulations()["c"].mask.token_ids == (1, 2)
     assert found.accumulations()["a"].f32
     assert found.accumulations()["a"].request_totals == 7
+    assert found.moments is not None
+    assert found.moments.max_bytes == 1 << 29
 
 
 def test_the_settings_of_the_compose_file_are_good() -> None:
@@ -84,6 +86,7 @@ def test_taps_give_the_stream_where_a_speculator_has_the_outputs() -> None:
         ({"moments": {}}, "moments.pane_ms: is missing"),
         ({"moments": {"pane_ms": 0}}, "pane_ms = 0"),
         ({"moments": {"pane_ms": 1, "request_totals": -1}}, "request_totals = -1"),
+        ({"moments": {"pane_ms": 1, "max_bytes": 0}}, "moments.max_bytes = 0: expected at least 1"),
         ({"moments": {"pane_ms": 60_000, "f32": 1}}, "moments.f32 = 1: expected bool"),
         ({"features": {"b": {"path": "sae"}}}, "features: b is not among the sites, a"),
         ({"features": {"a": {}}}, "features.a.path: is missing"),

@@ -411,9 +411,11 @@ def test_moments_of_steps_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch)
 
     producer = Records()
     monkeypatch.setattr(workers, "Producer", lambda *given, **options: producer)
-    config = vllm_config({"kafka": KAFKA, "sites": SITES, "moments": {"pane_ms": 3_600_000}, "special_ids": [0]})
+    how = {"pane_ms": 3_600_000, "max_bytes": 1 << 20}
+    config = vllm_config({"kafka": KAFKA, "sites": SITES, "moments": how, "special_ids": [0]})
     worker = workers.worker_class(Base, Engine())(config)
     worker.load_model()
+    assert worker.plumbline._outlet._moments._max_bytes == 1 << 20
     for step in (
         Planned([Part("x", 0, [0, 2]), Part("y", 4, [7])], new=[new("x"), new("y", **{TAGS: "tenant=b"})]),
         Planned([Part("x", 2, [3, 40, 50], drafts=2), Part("y", 5, [8])]),

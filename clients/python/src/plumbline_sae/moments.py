@@ -32,6 +32,9 @@ _HEADER_ALLOWANCE = 65_536
 _ORIGIN = ("engine", "engine_version", "model_revision", "quantization", "adapter", "tags")
 """Headers whose values the service tells rows apart by."""
 
+MOST_ORIGINS = 64
+"""Origins of a pane whose rows are added up apart: no more are followed by the service."""
+
 _Origin = tuple[tuple[str, str], ...]
 _Key = tuple[str, int, _Origin]
 
@@ -53,11 +56,12 @@ class MomentAccumulator:
     Ranks that hold all columns of their own rows each have an accumulator of their own.
 
     Rows of another origin, such as another `tags` header, are added up apart, since a record has one set of headers.
+    Where a pane has 64 origins, rows of further ones are added up without their tags, and counted.
 
     What is open when the process ends is sent then. A process that was forked from the one that made the accumulator
     drops what it is given, and says so: the open panes are the other process's to send.
 
-    Size: 8 d² bytes a site, open pane and origin, `sample_rows` rows, and at most 2 MiB of totals. Thread-safe.
+    Size: 8 d² bytes a site, open pane and origin, `sample_rows` and 127 rows, and at most 2 MiB of totals. Thread-safe.
 
     Args:
         producer: where records go; its `message.max.bytes` and `max_buffered_bytes` must hold one.
@@ -87,6 +91,7 @@ class MomentAccumulator:
         self._panes: dict[_Key, Pane] = {}
         self._widths: dict[str, tuple[int, int | None]] = {}
         self._timer_failures = 0
+        self._without_tags = 0
         self._forked = False
         self._lock = threading.Lock()
         self._closed = threading.Event()
@@ -98,6 +103,11 @@ class MomentAccumulator:
     def timer_failures(self) -> int:
         """Returns how often the thread that sends panes by time could not do so; it tries again within a second."""
         return self._timer_failures
+
+    @property
+    def without_tags(self) -> int:
+        """Returns how many batches were added up without their tags, since their panes had 64 origins."""
+        return self._without_tags
 
     def send(
         self,
@@ -258,7 +268,7 @@ class MomentAccumulator:
         kept = Kept.of(rows, how.mask)
         self._require_widths(site, rows.widths)
         start = event_time - event_time % how.pane_ms
-        here = (site, start, origin)
+        here = (site, start, self._followed(site, start, origin))
         pane = self._panes.get(here)
         if pane is None:
             self._require_room(kept.width, how, rows)
@@ -276,6 +286,22 @@ class MomentAccumulator:
                 self._leave(key)
         while len(self._panes) > 1 and sum(open_.bytes for open_ in self._panes.values()) > self._max_bytes:
             self._leave(min(self._panes, key=lambda key: key[1]))
+
+    def _followed(self, site: str, start: int, origin: _Origin) -> _Origin:
+        """Returns an origin without its tags where a pane has as many others as are followed: clients choose tags."""
+        known = [key for key in self._panes if key[:2] == (site, start)]
+        pooled = tuple(pair for pair in origin if pair[0] != "tags")
+        if len(known) < MOST_ORIGINS or (site, start, origin) in known or pooled == origin:
+            return origin
+        self._without_tags += 1
+        if self._without_tags == 1:
+            _LOG.warning(
+                "site %s: more than %d origins in one pane; rows of further ones are added up without their tags, which"
+                " is counted in without_tags and not logged again",
+                site,
+                MOST_ORIGINS,
+            )
+        return pooled
 
     def _require_room(self, width: int, how: Accumulation, rows: Rows) -> None:
         size = (4 if how.f32 else 8) * (width * (width + 1) // 2 + width) + how.sample_rows * rows.row_bytes

@@ -46,13 +46,15 @@ class Pane:
         self._sums: dict[Any, tuple[Any, Any]] = {}
         # Rows that wait, and the request of each.
         self._buffers: dict[Any, list[tuple[Any, Array]]] = {}
+        self._waiting_bytes = 0
         self._sample = _Sample(how.sample_rows)
         self._totals = OpenTotals(how.request_totals, width)
 
     @property
     def bytes(self) -> int:
-        """Returns the bytes of the sums, of the sample and of the totals."""
-        return len(self._sums) * 8 * self._width * (self._width + 1) + self._sample.bytes + self._totals.bytes
+        """Returns the bytes of the sums, of the rows that wait for them, of the sample and of the totals."""
+        sums = len(self._sums) * 8 * self._width * (self._width + 1)
+        return sums + self._waiting_bytes + self._sample.bytes + self._totals.bytes
 
     @property
     def rows_read(self) -> int:
@@ -103,6 +105,7 @@ class Pane:
         waiting = self._buffers.setdefault(home, [])
         if sum(len(part) for _, part in waiting) + len(requests) < BLOCK_ROWS:
             waiting.append((copy(wide), requests))  # the caller may overwrite its rows
+            self._waiting_bytes += int(wide.nbytes)
             return
         rows = concatenated([*(part for part, _ in waiting), wide])
         owners = np.concatenate([*(part for _, part in waiting), requests])
@@ -112,6 +115,7 @@ class Pane:
         for first in range(0, whole, BLOCK_ROWS):
             self._block(home, rows[first : first + BLOCK_ROWS], owners[first : first + BLOCK_ROWS])
         self._buffers[home] = left_over
+        self._waiting_bytes = sum(int(part.nbytes) for parts in self._buffers.values() for part, _ in parts)
         self.is_damaged = False
 
     def _block(self, home: Any, rows: Any, requests: Array) -> None:

@@ -54,12 +54,14 @@ class Moments:
         sample_rows: raw rows that travel with a moment, at most.
         f32: whether a moment travels as float32.
         request_totals: requests whose names and sums travel with a moment, at most; 0 sends none.
+        max_bytes: bytes of open panes, on the device that computes the rows; beyond them the oldest leaves.
     """
 
     pane_ms: int
     sample_rows: int = 4_096
     f32: bool = False
     request_totals: int = 1_024
+    max_bytes: int = 2 << 30
 
 
 @dataclass(frozen=True)
@@ -289,6 +291,8 @@ def _moments(found: Any) -> Moments:
     moments = _built("moments", Moments, found)
     # Refuses what no pane can be.
     Accumulation(moments.pane_ms, moments.sample_rows, request_totals=moments.request_totals)
+    if moments.max_bytes < 1:
+        raise ValueError(f"moments.max_bytes = {moments.max_bytes}: expected at least 1")
     return moments
 
 

@@ -134,7 +134,8 @@ def make_outlet(settings: Settings, origin: Mapping[str, str], readers: Mapping[
     )
     if settings.moments is None:
         return RowsOutlet(settings.sites, settings.special_ids, settings.part_rows, producer, readers)
-    moments = MomentAccumulator(producer, settings.accumulations(), headers=headers)
+    open_bytes = settings.moments.max_bytes
+    moments = MomentAccumulator(producer, settings.accumulations(), max_bytes=open_bytes, headers=headers)
     return MomentsOutlet(settings.sites, settings.special_ids, producer, moments)
 
 
