@@ -22,7 +22,7 @@ NOT_DONE = 3
 """Exit code: a record was not stored, or there is no decoder."""
 
 _PATIENCE = 70.0
-"""Seconds that a file waits for room: by then the Kafka client has given up what the broker does not take."""
+"""Seconds to wait for room, and at the end: by then the Kafka client has given up what the broker does not take."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -109,7 +109,7 @@ def _send(options: argparse.Namespace) -> int:
                 timestamp_ms=start + i * options.step_ms,
                 patience=_PATIENCE,
             )
-    unsent = producer.flush(70)
+    unsent = producer.flush(_PATIENCE)
     stats = producer.stats
     if stats.refused:
         print(stats.last_error, file=sys.stderr)
@@ -178,7 +178,8 @@ def _bridge_command(commands: Any) -> None:
         _bridge,
         "Sends the files that vLLM's extract_hidden_states and hs-connectors write, until it is interrupted.",
         "Start vLLM with the arguments of plumbline_sae.engines.vllm_config. A file is read when its .lock is free,\n"
-        "and both are removed. Example of a site: residual.5=blocks.5.hook_resid_post",
+        "and both are removed. Example of a site: residual.5=blocks.5.hook_resid_post\n"
+        "Exit code 3 when a file was refused or a record was not stored.",
     )
     parser.add_argument("--path", required=True, metavar="FOLDER", help="vLLM's shared_storage_path")
     parser.add_argument("--site", action="append", required=True, metavar="SITE=HOOK", help="may be repeated")
@@ -199,16 +200,18 @@ def _bridge(options: argparse.Namespace) -> int:
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    with Producer(_kafka(options), options.topic) as producer:
-        try:
-            layers = None if options.layers is None else [int(number) for number in options.layers.split(",")]
-            files = VllmFiles(options.path, hooks, producer, delete=not options.keep, layer_ids=layers)
-        except ValueError as error:
-            raise SystemExit(str(error)) from None
-        files.run(stop)
+    producer = Producer(_kafka(options), options.topic)
+    try:
+        layers = None if options.layers is None else [int(number) for number in options.layers.split(",")]
+        files = VllmFiles(options.path, hooks, producer, delete=not options.keep, layer_ids=layers)
+    except ValueError as error:
+        raise SystemExit(str(error)) from None
+    files.run(stop)
+    unsent = producer.flush(_PATIENCE)
     stats = producer.stats
-    print(f"{files.stats.sent} files sent, {files.stats.refused} refused, {stats.rows} rows stored")
-    return NOT_DONE if files.stats.refused or stats.dropped_rows or stats.failed_rows else 0
+    lost = f", {unsent} records not stored" if unsent else ""
+    print(f"{files.stats.sent} files sent, {files.stats.refused} refused, {stats.rows} rows stored{lost}")
+    return NOT_DONE if unsent or files.stats.refused or stats.dropped_rows or stats.failed_rows else 0
 
 
 def _convert_command(commands: Any) -> None:
