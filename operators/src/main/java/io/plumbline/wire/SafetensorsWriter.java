@@ -105,11 +105,21 @@ public final class SafetensorsWriter {
 
     /** Adds bytes as they are; the buffer's remaining bytes must be what the shape needs. */
     public SafetensorsWriter addRaw(String name, DType dtype, long[] shape, ByteBuffer bytes) {
-        ByteBuffer content = bytes.slice();
-        add(name, dtype, shape.clone(), channel -> writeFully(channel, content.duplicate()));
-        if (tensors.get(tensors.size() - 1).bytes() != content.capacity()) {
+        return addRaw(name, dtype, shape, List.of(bytes));
+    }
+
+    /** Adds bytes as they are, in pieces one behind the other, as {@link Tensor#pieces} has them. */
+    public SafetensorsWriter addRaw(String name, DType dtype, long[] shape, List<ByteBuffer> pieces) {
+        List<ByteBuffer> content = pieces.stream().map(ByteBuffer::slice).toList();
+        add(name, dtype, shape.clone(), channel -> {
+            for (ByteBuffer piece : content) {
+                writeFully(channel, piece.duplicate());
+            }
+        });
+        long given = content.stream().mapToLong(ByteBuffer::capacity).sum();
+        if (tensors.get(tensors.size() - 1).bytes() != given) {
             throw new IllegalArgumentException("tensor \"%s\": shape %s of %s does not fit %d bytes"
-                    .formatted(name, Arrays.toString(shape), dtype, content.capacity()));
+                    .formatted(name, Arrays.toString(shape), dtype, given));
         }
         return this;
     }

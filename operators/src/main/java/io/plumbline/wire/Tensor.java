@@ -72,6 +72,11 @@ public final class Tensor {
         return whole().asReadOnlyBuffer().order(ByteOrder.LITTLE_ENDIAN);
     }
 
+    /** The bytes in pieces, one behind the other: of a tensor beyond 1 GiB in a file several. Not for changing. */
+    public List<ByteBuffer> pieces() {
+        return pieces.get();
+    }
+
     /** The bytes where they lie, little-endian: of a blob in memory, a part of its array. Not for changing. */
     public ByteBuffer memory() {
         return whole();

@@ -17,7 +17,7 @@ public final class AdaptedFolder {
 
     public static void addUntouched(SafetensorsWriter writer, Tensor tensor) {
         long[] shape = tensor.shape().stream().mapToLong(Long::longValue).toArray();
-        writer.addRaw(tensor.name(), tensor.dtype(), shape, tensor.bytes());
+        writer.addRaw(tensor.name(), tensor.dtype(), shape, tensor.pieces());
     }
 
     /** Returns a writer with the metadata of a file, but for the checksum of its content, and with the lineage. */

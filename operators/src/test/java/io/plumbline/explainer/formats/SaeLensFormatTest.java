@@ -20,7 +20,12 @@ import io.plumbline.explainer.TopKEncoder;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.Safetensors;
+import io.plumbline.wire.SafetensorsWriter;
+import io.plumbline.wire.Tensor;
+import io.plumbline.wire.TensorEntry;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -149,6 +154,23 @@ class SaeLensFormatTest {
         String config = Files.readString(out.resolve("cfg.json"));
         assertTrue(config.contains("\"rescale_acts_by_decoder_norm\" : false"), config);
         assertTrue(config.contains("\"dtype\" : \"float32\""), config);
+    }
+
+    @Test
+    void aTensorThatLiesInPiecesIsCopiedAsItIs() {
+        ByteBuffer values = ByteBuffer.allocate(24).order(ByteOrder.LITTLE_ENDIAN);
+        for (int i = 0; i < 6; i++) {
+            values.putFloat(4 * i, i);
+        }
+        List<ByteBuffer> pieces = List.of(values.slice(0, 16), values.slice(16, 8));
+        Tensor large = new Tensor(new TensorEntry("W_enc", DType.F32, List.of(3L, 2L), 0, 24, 0), () -> pieces);
+        SafetensorsWriter writer = SafetensorsWriter.create();
+        AdaptedFolder.addUntouched(writer, large);
+        Tensor copied = Safetensors.parse(writer.toBytes()).tensor("W_enc");
+        assertEquals(new Matrix(3, 2, new double[] {0, 1, 2, 3, 4, 5}), copied.toMatrix());
+        List<ByteBuffer> half = pieces.subList(0, 1);
+        long[] shape = {3, 2};
+        assertThrows(IllegalArgumentException.class, () -> writer.addRaw("half", DType.F32, shape, half));
     }
 
     @Test
