@@ -250,14 +250,40 @@ def test_what_goes_wrong_is_counted_and_the_model_goes_on(gpt2: Any) -> None:
 
 def test_rows_beyond_the_bound_are_dropped_and_counted(gpt2: Any) -> None:
     producer = Recorder()
-    captured = capture(gpt2, producer, {"r": "transformer.h.1"}, max_waiting_bytes=1)
-    captured._waiting = 1  # as if the thread were busy
+    captured = capture(gpt2, producer, {"r": "transformer.h.1"}, max_waiting_bytes=2_000)
+    captured._waiting = 1_000  # as if the thread were busy
     with torch.no_grad(), captured.batch(NAMES):
         gpt2(**padded("left"))
     captured.remove()
     assert producer.dropped == [("r", 12)]
     assert captured.stats.dropped_rows == 12
     assert producer.sent == []
+
+
+def test_a_batch_that_outgrows_the_bound_holds_no_row_while_it_is_open(gpt2: Any) -> None:
+    producer = Recorder()
+    sites = {"r": "transformer.h.1", "s": "transformer.h.2"}  # of 12 tokens 1,536 bytes each
+    with torch.no_grad(), capture(gpt2, producer, sites, max_waiting_bytes=3_000) as captured:
+        with captured.batch(NAMES):
+            gpt2(**padded("left"))
+            batch = captured._current()
+            assert batch is not None
+            assert sum(step.rows.nbytes for steps in batch.steps.values() for step in steps) == 0
+        with captured.batch(["d"]):
+            gpt2(torch.tensor([[BOS, 11, 12]]))
+    assert producer.dropped == [("r", 12), ("s", 12)]
+    assert captured.stats.dropped_rows == 24
+    assert {sent.request for sent in producer.sent} == {"d"}
+
+
+def test_rows_that_a_later_call_replaces_do_not_fill_a_batch(gpt2: Any) -> None:
+    producer = Recorder()
+    with torch.no_grad(), capture(gpt2, producer, {"r": "transformer.h.1"}, max_waiting_bytes=2_000) as captured:
+        with captured.batch(NAMES):
+            for _ in range(5):
+                gpt2(**padded("left"), use_cache=False)
+    assert producer.dropped == []
+    assert sum(len(sent.rows) for sent in producer.sent) == 12
 
 
 def test_tokens_of_requests_that_are_not_sampled_are_counted_and_headers_are_of_their_request(gpt2: Any) -> None:

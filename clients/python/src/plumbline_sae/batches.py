@@ -55,6 +55,10 @@ class Step:
     call: Call
 
 
+def _bytes_of(steps: Sequence[Step]) -> int:
+    return sum(step.rows.nbytes for step in steps)
+
+
 @dataclass(frozen=True)
 class Known:
     """What is known of the requests beforehand: the arguments of `Capture.batch`, [requests, tokens] each."""
@@ -98,11 +102,16 @@ class Batch:
     headers: Sequence[Mapping[str, str]] | None = None
     outer: Batch | None = None
     """The batch that is open around this one."""
+    max_bytes: int = 256 << 20
+    """Bytes of rows that are held; where they are more, the batch is given up: its tokens are still counted."""
     malformed: bool = False
     """Whether it could not be opened as it was given: nothing is taken of it."""
+    too_large: bool = False
+    """Whether it was given up: its steps have no rows any more."""
     closed: bool = False
     end: int = 0
     steps: dict[tuple[str, str], list[Step]] = field(default_factory=dict)
+    _bytes: int = 0
     _calls: list[Call] = field(default_factory=list)
     _cache: Any = None
     _first: tuple[int, int] | None = None
@@ -158,14 +167,24 @@ class Batch:
                 return False
             if step.call.until > step.call.start:  # no call on another thread has replaced it meanwhile
                 steps.append(step)
+                self._bytes += step.rows.nbytes
+                if self._bytes > self.max_bytes:
+                    self._give_up()
             return True
+
+    def _give_up(self) -> None:
+        self.too_large, self._bytes = True, 0
+        for steps in self.steps.values():
+            for step in steps:
+                step.rows = step.rows.new_empty((0, step.rows.shape[1]))
 
     def refuse(self, site: str) -> None:
         """Gives up what was taken of a site, and what would be."""
         with self._lock:
             self._refused.add(site)
             if not self.closed:
-                self.steps = {place: steps for place, steps in self.steps.items() if place[0] != site}
+                for place in [place for place in self.steps if place[0] == site]:
+                    self._bytes -= _bytes_of(self.steps.pop(place))
 
     def refuses(self, site: str) -> bool:
         """Returns whether a site was given up."""
@@ -290,7 +309,10 @@ class Batch:
             call.until = min(call.until, start)
         self._calls = [call for call in self._calls if call.until > call.start]
         for place, steps in self.steps.items():
-            self.steps[place] = [step for step in steps if step.call.until > step.call.start]
+            void = [step for step in steps if step.call.until <= step.call.start]
+            if void:
+                self._bytes -= _bytes_of(void)
+                self.steps[place] = [step for step in steps if step.call.until > step.call.start]
 
     def _ended(self) -> Array:
         """Returns of each request the position of the first special token that the model made."""

@@ -40,7 +40,7 @@ class CaptureStats:
     Attributes:
         requests: requests that were captured, after sampling.
         rows: rows that were captured, over all sites: the thread has handed them to the producer or will.
-        dropped_rows: rows given up because too many waited for the thread.
+        dropped_rows: rows given up because too many waited for the thread, or were of one batch.
         failed: hooks and requests that could not be captured; `last_error` says why.
         without_batch: calls of the model outside of every batch; the capture takes nothing from them.
         last_error: the latest failure as a sentence, or None.
@@ -71,7 +71,8 @@ def capture(
         producer: where rows go.
         sites: for each site of plumbline.yaml a place: a module's path, a hook's name, or a `Site`.
         sample: share of requests that are captured, chosen by a hash of their names.
-        max_waiting_bytes: bytes that may wait for the thread; beyond them requests are dropped and counted.
+        max_waiting_bytes: bytes that one batch may have, and that may wait for the thread; beyond them requests are
+            dropped and counted.
         special_ids: tokens whose rows are left out, such as `tokenizer.all_special_ids`. After the first of them that
             a `generate` made, nothing more is taken of the request.
         headers: sent with every record.
@@ -239,7 +240,8 @@ class Capture:
 
     def _batch_of(self, names: list[str], attention_mask: Any, special: Any, input_ids: Any) -> Batch:
         sampled = np.array([self._is_sampled(name) for name in names], dtype=bool)
-        batch = Batch(names, sampled, Known(), self._special_ids, outer=self._open.get())
+        most = self._max_waiting_bytes
+        batch = Batch(names, sampled, Known(), self._special_ids, outer=self._open.get(), max_bytes=most)
         try:
             ids = None if input_ids is None else tensor_of(input_ids).values.astype(np.int64)
             batch.known = Known(as_mask(attention_mask), as_mask(special), ids)
@@ -453,7 +455,10 @@ class Capture:
                 f"the module gives {list(hidden.shape)}, the model is called with {list(call.shape)} tokens"
             )
         flat = hidden.detach().reshape(-1, hidden.shape[2])
-        rows = flat.clone() if len(call.take) == len(flat) else flat.index_select(0, call.index_on(flat.device))
+        if passing.batch.too_large:
+            rows = torch.empty((0, flat.shape[1]), dtype=flat.dtype)
+        else:
+            rows = flat.clone() if len(call.take) == len(flat) else flat.index_select(0, call.index_on(flat.device))
         if rows.is_cuda:
             rows = self._to_host(rows)
         if not passing.batch.add(key, Step(rows, call)):
@@ -482,7 +487,7 @@ class Capture:
             with self._lock:
                 room = self._waiting == 0 or self._waiting + size <= self._max_waiting_bytes
                 self._waiting += size if room else 0
-            if not room:
+            if batch.too_large or not room:
                 self._drop(batch)
                 return
             events = []
@@ -498,6 +503,8 @@ class Capture:
 
     def _drop(self, batch: Batch) -> None:
         reason = f"{self._max_waiting_bytes} bytes wait for the capture's thread already"
+        if batch.too_large:
+            reason = f"a batch has more than max_waiting_bytes = {self._max_waiting_bytes} bytes of rows"
         for site in self._sites_of(batch):
             rows = batch.count(site, sampled=True)
             self._count(dropped_rows=rows)
