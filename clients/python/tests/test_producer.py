@@ -313,13 +313,29 @@ def test_a_request_larger_than_the_buffer_is_dropped_whole_and_told_where_it_may
     assert broker.waiting == []
     assert (producer.stats.dropped_rows, producer.stats.buffered_bytes) == (2_000, 0)
     assert [drop.rows for drop in told] == [1_000, 1_000]
-    assert "no row of the request was sent; write max_buffered_bytes=97920 or more" in told[0].reason
+    assert "no row of the request was sent; write max_buffered_bytes=17600 or more" in told[0].reason
     assert len(caplog.records) == 1
     assert producer.send("a", "fits", LARGE[:80])
     assert len(broker.waiting) == 2
     assert producer.flush() == 0
     assert producer.stats.buffered_bytes == 0
     assert broker.stored[0]["headers"]["dropped"] == "2000"
+
+
+@pytest.mark.parametrize("room", [20_000, 60_000])
+def test_records_of_many_layers_are_whole_and_no_longer_than_they_may_be(room: int) -> None:
+    broker = Broker()
+    producer = Producer(NOWHERE, max_buffered_bytes=room, max_record_bytes=12_000)
+    producer._producer = broker
+    layers = {layer: LARGE[:20, :1] for layer in range(120)}  # 480 bytes a row, and a header of 9 kB
+    assert producer.send("a", "r", layers) == (room == 60_000)
+    assert producer.stats.buffered_bytes == sum(len(record["value"]) for record in broker.waiting)
+    assert producer.flush() == 0
+    assert producer.stats.buffered_bytes == 0
+    found = [record["value"] for record in broker.stored]
+    assert all(len(value) <= 12_000 for value in found)
+    assert sum(len(decode(value)["activations.7"].values) for value in found) == (20 if room == 60_000 else 0)
+    assert producer.stats.dropped_rows == (0 if room == 60_000 else 20)
 
 
 def test_a_broker_that_confirms_nothing_is_waited_for_once() -> None:

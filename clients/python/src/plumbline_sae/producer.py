@@ -15,7 +15,7 @@ import numpy as np
 
 from .coverage import Missing
 from .process import hold, left_behind
-from .tensors import FLOATS, Array, Tensor, encode, tensor_of
+from .tensors import FLOATS, Array, Tensor, encode, encoded_bytes, tensor_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ _MESSAGE_MAX_BYTES = 1_000_000
 """The Kafka client's own default of message.max.bytes."""
 
 _HEADER_ALLOWANCE = 4_096
-"""Bytes of a record that are neither rows nor token ids: safetensors' header, key and headers."""
+"""Bytes of a record that are neither rows nor token ids: safetensors' header where it is shorter, key and headers."""
 
 
 PATIENCE = 10.0
@@ -222,8 +222,9 @@ class Producer:
             return False
         event_time = int(time.time() * 1000) if timestamp_ms is None else timestamp_ms
         complete = True
-        parts = list(_parts(tensors, self._max_record_bytes - _HEADER_ALLOWANCE))
-        held = [_size_of(part) + _HEADER_ALLOWANCE for part in parts] if len(parts) > 1 and patience <= 0 else [0]
+        header = encoded_bytes(tensors) - _size_of(tensors)
+        parts = list(_parts(tensors, self._max_record_bytes - max(_HEADER_ALLOWANCE, header)))
+        held = [encoded_bytes(part) for part in parts] if len(parts) > 1 and patience <= 0 else [0]
         if not self._reserve(sum(held)):
             reason = (
                 f"{sum(held)} bytes of one request find no room: max_buffered_bytes of the producer is"
@@ -234,7 +235,7 @@ class Producer:
             return False
         for number, part in enumerate(parts):
             if patience > 0:
-                self._wait_for_room(_size_of(part) + _HEADER_ALLOWANCE, patience)
+                self._wait_for_room(encoded_bytes(part), patience)
             named = dict(headers or {})
             if "record_id" in named and len(parts) > 1:  # each part is to count once, not one of them
                 named["record_id"] += f".{number}"
@@ -412,8 +413,8 @@ class Producer:
         with self._lock:
             room = self._stats.buffered_bytes - reserved + size <= self._max_buffered_bytes
             carried = self._missing.pop(site, _NONE) if room else _NONE
-            if room:
-                self._stats = replace(self._stats, buffered_bytes=self._stats.buffered_bytes + size - reserved)
+            buffered = self._stats.buffered_bytes - reserved + (size if room else 0)
+            self._stats = replace(self._stats, buffered_bytes=buffered)
         if not room:
             self._give_up(site, request, rows, told, f"{self._max_buffered_bytes} bytes wait for the broker already")
             return False

@@ -111,18 +111,28 @@ def _of_torch(value: Any) -> Tensor:
 
 def encode(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
     """Returns a safetensors blob of the tensors, in their order, with the metadata in its header."""
+    parts: list[bytes | memoryview] = [_header(tensors, metadata)]
+    for tensor in tensors.values():
+        values = np.ascontiguousarray(tensor.values)
+        parts.append(values.reshape(-1).view(np.uint8).data if values.nbytes else b"")
+    return b"".join(parts)
+
+
+def encoded_bytes(tensors: Mapping[str, Tensor]) -> int:
+    """Returns the length of the blob that `encode` makes of the tensors, without making it."""
+    return len(_header(tensors, None)) + sum(tensor.nbytes for tensor in tensors.values())
+
+
+def _header(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None) -> bytes:
     header: dict[str, Any] = {} if metadata is None else {"__metadata__": dict(metadata)}
-    parts: list[bytes | memoryview] = []
     offset = 0
     for name, tensor in tensors.items():
-        values = np.ascontiguousarray(tensor.values)
-        end = offset + values.nbytes
+        end = offset + tensor.nbytes
         header[name] = {"dtype": tensor.dtype, "shape": list(tensor.values.shape), "data_offsets": [offset, end]}
-        parts.append(values.reshape(-1).view(np.uint8).data if values.nbytes else b"")
         offset = end
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % _ALIGNMENT)
-    return b"".join([len(text).to_bytes(8, "little"), text, *parts])
+    return len(text).to_bytes(8, "little") + text
 
 
 def decode(blob: bytes) -> dict[str, Tensor]:
