@@ -71,6 +71,8 @@ NAMES = {"attn_out": _ATTENTION, "mlp_out": _MLP, "mlp_in": _BEFORE_MLP, "resid_
 """Behind `blocks.N.hook_`: the modules that may be the place."""
 
 _TESTED_ROWS = 128
+_LOOKED_AT = 32
+"""Passes that are looked at before a place is shown; of later ones only the 64th, the 128th and so on."""
 _SHARE_THAT_MUST_TELL = 0.01
 
 
@@ -208,6 +210,8 @@ class AdditionHooks:
         self._take = take
         self._refuse = refuse
         self._shown: Shown | None = None
+        self._passes = 0
+        self._why = "no pass was looked at"
         self._here = threading.local()
         block = addition.block
         self._handles = [block.register_forward_pre_hook(self._begin, with_kwargs=True)]
@@ -239,11 +243,20 @@ class AdditionHooks:
         return module.register_forward_hook(after)
 
     def _begin(self, _: Any, inputs: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self._here.seen = None if self._shown else {}
-        self._came("", "input", tensor_at("input", inputs, kwargs, None))
+        self._here.seen, self._here.passed_over = None, False
+        if self._shown is not None:
+            return
+        self._passes += 1
+        # To look costs a copy of every output, and waits for the device.
+        self._here.passed_over = self._passes > _LOOKED_AT and self._passes & (self._passes - 1) != 0
+        if not self._here.passed_over:
+            self._here.seen = {}
+            self._came("", "input", tensor_at("input", inputs, kwargs, None))
 
     def _came(self, path: str, at: str, hidden: Any) -> None:
         seen = getattr(self._here, "seen", None)
+        if getattr(self._here, "passed_over", False):
+            return
         if seen is not None:
             try:
                 if isinstance(hidden, torch.Tensor) and hidden.is_floating_point():
@@ -255,6 +268,9 @@ class AdditionHooks:
 
     def _end(self, _: Any, inputs: tuple[Any, ...], output: Any) -> None:
         seen, self._here.seen = getattr(self._here, "seen", None), None
+        if getattr(self._here, "passed_over", False):
+            self._here.passed_over = False
+            self._refuse(self._addition.refusal(self._why))
         if seen is None:
             return
         try:
@@ -264,6 +280,7 @@ class AdditionHooks:
         if isinstance(found, Shown) and (found.path, found.at) not in seen:
             found = f"the block did not come by {found.path}"
         if isinstance(found, str):
+            self._why = found
             self._refuse(self._addition.refusal(found))
             return
         self._shown = found
@@ -277,5 +294,10 @@ class AdditionHooks:
             return self._addition.find(stream, after, seen)
 
     def _hand(self, shown: Shown, hidden: Any) -> None:
-        scaled = shown.factor != 1.0 and isinstance(hidden, torch.Tensor)
-        self._take(hidden * shown.factor if scaled else hidden)
+        try:
+            scaled = shown.factor != 1.0 and isinstance(hidden, torch.Tensor)
+            rows = hidden * shown.factor if scaled else hidden
+        except Exception as error:  # no memory: the model's call goes on
+            self._refuse(self._addition.refusal(f"what {shown.path} gives could not be multiplied, {error}"))
+            return
+        self._take(rows)
