@@ -12,7 +12,6 @@ import io.plumbline.topology.assessment.WindowMeasurement;
 import io.plumbline.topology.broker.OutputGuard;
 import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.ActivationTopic;
-import io.plumbline.topology.config.BeginFrom;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
 import io.plumbline.topology.ingest.IngestListener;
@@ -33,8 +32,6 @@ import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
@@ -163,7 +160,7 @@ public final class MonitorTopology {
                     accumulate,
                     new RefusedRecords(letters, prepared.largestDeadLetter(), listeners.ingest()));
             Input input = activations(topic);
-            topology.addSource(begin(config.from()), input.label(), eventTime(), in, in, topic.topic());
+            topology.addSource(AutoOffsetReset.earliest(), input.label(), eventTime(), in, in, topic.topic());
             topology.addProcessor(ingest, repeats.counting(offsets.guarding(input, reading, changelog)), input.label());
             topology.addProcessor(accumulate, windows.accumulator(source, limits.ahead()), ingest);
             topology.connectProcessorAndStateStores(ingest, source.store());
@@ -236,14 +233,6 @@ public final class MonitorTopology {
     private static int waitingPanes(MonitorConfig config) {
         Integer panes = config.waitingPanes();
         return panes == null ? Integer.MAX_VALUE : panes;
-    }
-
-    private static AutoOffsetReset begin(BeginFrom from) {
-        Instant time = from.time();
-        if (time != null) {
-            return AutoOffsetReset.byDuration(Duration.between(time, Instant.now()));
-        }
-        return from.place() == BeginFrom.Place.LATEST ? AutoOffsetReset.latest() : AutoOffsetReset.earliest();
     }
 
     private static Map<String, Integer> requestsKept(

@@ -72,8 +72,11 @@ final class LostState {
     /** Returns up to which offset the application has read each topic, summed over the partitions. */
     private static Map<String, Long> read(TopicClient client, MonitorConfig config, Application application) {
         Map<String, Long> read = new HashMap<>();
-        client.committed(application.id(config))
-                .forEach((partition, offset) -> read.merge(partition.topic(), offset.offset(), Long::sum));
+        client.committed(application.id(config)).forEach((partition, place) -> {
+            if (StartingOffsets.isRead(place)) {
+                read.merge(partition.topic(), place.offset(), Long::sum);
+            }
+        });
         return read;
     }
 

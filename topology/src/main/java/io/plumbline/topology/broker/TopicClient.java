@@ -16,6 +16,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.admin.AlterConsumerGroupOffsetsOptions;
 import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.CreateTopicsOptions;
 import org.apache.kafka.clients.admin.DescribeClusterOptions;
@@ -40,6 +41,7 @@ import org.apache.kafka.common.errors.GroupAuthorizationException;
 import org.apache.kafka.common.errors.GroupIdNotFoundException;
 import org.apache.kafka.common.errors.TopicExistsException;
 import org.apache.kafka.common.errors.TransactionalIdAuthorizationException;
+import org.apache.kafka.common.errors.UnknownMemberIdException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.jspecify.annotations.Nullable;
 
@@ -207,24 +209,50 @@ final class TopicClient implements AutoCloseable {
     }
 
     /**
+     * Commits places of a group that has no member.
+     *
+     * @return whether they are committed; false: it has members
+     * @throws StartException when the broker does not answer or refuses
+     */
+    boolean commit(String group, Map<TopicPartition, OffsetAndMetadata> places) {
+        KafkaFuture<Boolean> committed = admin.alterConsumerGroupOffsets(
+                        group, places, new AlterConsumerGroupOffsetsOptions().timeoutMs(WAIT_MS))
+                .all()
+                .thenApply(done -> true);
+        return answer(committed, failure -> {
+            if (failure.getCause() instanceof UnknownMemberIdException) {
+                return false;
+            }
+            throw unreachable(failure);
+        });
+    }
+
+    /**
      * Returns how many records each topic was ever given, markers of transactions included; a topic that this principal
      * may not ask about is left out.
      *
      * @throws StartException when the broker does not answer
      */
     Map<String, Long> ends(Collection<TopicDescription> topics) {
+        Map<String, Long> ends = new HashMap<>();
+        offsets(topics, OffsetSpec.latest())
+                .forEach((partition, offset) -> ends.merge(partition.topic(), offset, Long::sum));
+        return ends;
+    }
+
+    /** Returns an offset of each partition; those that this principal may not ask about are left out. */
+    Map<TopicPartition, Long> offsets(Collection<TopicDescription> topics, OffsetSpec which) {
         Map<TopicPartition, OffsetSpec> asked = new HashMap<>();
         topics.forEach(topic -> topic.partitions()
-                .forEach(partition ->
-                        asked.put(new TopicPartition(topic.name(), partition.partition()), OffsetSpec.latest())));
+                .forEach(partition -> asked.put(new TopicPartition(topic.name(), partition.partition()), which)));
         ListOffsetsResult answers = admin.listOffsets(asked, new ListOffsetsOptions().timeoutMs(WAIT_MS));
-        Map<String, Long> ends = new HashMap<>();
+        Map<TopicPartition, Long> offsets = new HashMap<>();
         for (TopicPartition partition : asked.keySet()) {
-            KafkaFuture<List<Long>> end =
-                    answers.partitionResult(partition).thenApply(found -> List.of(found.offset()));
-            answerOr(end, List.of()).forEach(offset -> ends.merge(partition.topic(), offset, Long::sum));
+            KafkaFuture<List<Long>> found =
+                    answers.partitionResult(partition).thenApply(one -> List.of(one.offset()));
+            answerOr(found, List.of()).forEach(offset -> offsets.put(partition, offset));
         }
-        return ends;
+        return offsets;
     }
 
     /**

@@ -166,6 +166,10 @@ public final class Topics {
             // Last: of a topic that may not be seen the number of partitions is not known either.
             requirePartitions(planned, existing);
             if (monitors) {
+                StartingOffsets.write(
+                        client,
+                        config,
+                        sources.keySet().stream().map(existing::get).toList());
                 for (String topic : sources.keySet()) {
                     lossWarnings(client, config, topic).forEach(one -> one.log(topic));
                 }

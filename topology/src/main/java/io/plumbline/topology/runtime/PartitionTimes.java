@@ -51,11 +51,10 @@ final class PartitionTimes implements ReadAhead {
 
     /** Returns the event time that was committed with an offset, or {@link #UNKNOWN}. */
     static long timeOf(@Nullable OffsetAndMetadata committed) {
-        return committed == null
+        long timeMs = committed == null
                 ? UNKNOWN
-                : Math.max(
-                        UNKNOWN,
-                        TopicPartitionMetadata.decode(committed.metadata()).partitionTime());
+                : TopicPartitionMetadata.decode(committed.metadata()).partitionTime();
+        return timeMs < 0 ? UNKNOWN : timeMs; // below 0 where a place was written by hand, or at a first start
     }
 
     /**

@@ -74,8 +74,31 @@ class BacklogIT {
             MonitorConfig config = config(broker, "", Instant.ofEpochMilli(from).toString());
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 BrokerClient.awaitThat(
-                        () -> starts(client).stream().allMatch(found -> found.size() >= 20), runtime::toString);
+                        () -> starts(client).stream().allMatch(found -> found.size() >= 20), () -> starts(client).toString());
                 assertTrue(starts(client).stream().allMatch(found -> found.size() == 20 && found.get(0) == from));
+            }
+        }
+    }
+
+    /** Also where the first start read nothing: then it had nothing to commit. */
+    @Test
+    void whatComesBetweenAFirstStartFromTheEndAndTheNextIsRead() throws Exception {
+        try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
+            BrokerClient client = new BrokerClient(broker.bootstrapServers());
+            client.createTopic("activations", 2, Map.of("retention.ms", "-1"));
+            client.sendAll(records(0, PANES / 2));
+            MonitorConfig config = config(broker, "", "latest");
+            PlumblineRuntime.start(config, Role.MONITOR).close();
+            client.sendAll(records(PANES / 2, PANES));
+            try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
+                BrokerClient.awaitThat(
+                        () -> starts(client).stream().allMatch(found -> found.size() >= PANES - PANES / 2),
+                        () -> starts(client).toString());
+                assertEquals(
+                        T0 + PANES / 2 * 10_000L, starts(client).get(0).get(0), "nothing that lay there at first");
+                assertTrue(PoisonIT.metrics(runtime)
+                        .lines()
+                        .noneMatch(line -> line.matches("plumbline_lost_changelogs.* [1-9].*")));
             }
         }
     }
@@ -83,9 +106,15 @@ class BacklogIT {
     private static BrokerClient backlog(EmbeddedBroker broker, int partitions) throws Exception {
         BrokerClient client = new BrokerClient(broker.bootstrapServers());
         client.createTopic("activations", partitions, Map.of("retention.ms", "-1"));
+        client.sendAll(records(0, PANES));
+        return client;
+    }
+
+    /** Returns a record of each site for each of some panes, each site's on its own partition. */
+    private static List<ProducerRecord<byte[], byte[]>> records(int from, int to) {
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         for (int site = 0; site < SITES.size(); site++) {
-            for (int pane = 0; pane < PANES; pane++) {
+            for (int pane = from; pane < to; pane++) {
                 long time = T0 + pane * 10_000L + 5_000;
                 records.add(new ProducerRecord<>(
                         "activations",
@@ -95,8 +124,7 @@ class BacklogIT {
                         ActivationRecords.blob(WatchedFolder.quiet(time))));
             }
         }
-        client.sendAll(records);
-        return client;
+        return records;
     }
 
     private MonitorConfig config(EmbeddedBroker broker, String kafka, String from) throws Exception {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import io.plumbline.topology.broker.ReadAhead.Bound;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -32,6 +33,12 @@ class PartitionTimesTest {
         unread(1, PartitionTimes.UNKNOWN);
         unread(2, T0 + 900_000);
         assertEquals(T0 + 103_000, times.bound(0, T0 + 3_000).limitMs());
+    }
+
+    /** Such as by Kafka's own tool: else each of two partitions with a backlog waited for the other. */
+    @Test
+    void aPlaceThatWasWrittenByHandHasNoTime() {
+        assertEquals(PartitionTimes.UNKNOWN, PartitionTimes.timeOf(new OffsetAndMetadata(30)));
     }
 
     @Test
