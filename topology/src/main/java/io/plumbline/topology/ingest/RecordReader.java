@@ -320,11 +320,15 @@ public final class RecordReader {
     }
 
     private static ActivationBlob joined(SiteShape shape, ActivationBlob rows) throws Refused {
+        ActivationBlob joined;
         try {
-            return rows.joined(shape.features());
+            joined = rows.joined(shape.features());
         } catch (ActivationBatchException e) {
             throw new Refused(Reason.MALFORMED, "site %s: %s".formatted(shape.site(), e.getMessage()));
         }
+        // A target and its reconstruction may each be a float, and their difference beyond all of them.
+        checkFinite(shape, "targets with their errors behind them, masked rows left out,", joined.targetRows());
+        return joined;
     }
 
     private static void checkTokenIds(SiteShape shape, ActivationBlob blob) throws Refused {

@@ -8,6 +8,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.sun.management.ThreadMXBean;
+import io.plumbline.explainer.DecoderSpace;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.MaskRules;
 import io.plumbline.moments.MaskedRows;
@@ -28,6 +29,8 @@ import java.util.Map;
 import java.util.Objects;
 import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class RecordReaderTest {
 
@@ -247,6 +250,46 @@ class RecordReaderTest {
         byte[] wide =
                 SafetensorsWriter.create().add("activations", DType.F64, huge).toBytes();
         assertRefused(Reason.NON_FINITE, "row 0, column 2 is 1.0E39", SAE, wide);
+    }
+
+    /** Tests values that are floats each, and whose difference is none. */
+    @ParameterizedTest
+    @ValueSource(ints = {0, 5})
+    void aReconstructionFurtherFromItsTargetThanAFloatReachesIsNotFinite(int features) throws Refused {
+        RecordReader given = new RecordReader(Map.of("sae", given(features)), Limits.DEFAULT);
+        assertEquals(2, rows(given, SAE, reconstructed(-1e37), new RecordHeaders(), TIME).rows());
+        DeadLetter letter = refused(given, reconstructed(-3e38));
+        assertEquals(Reason.NON_FINITE, letter.reason());
+        assertTrue(letter.message().contains("row 1, column 5 is Infinity"), letter.message());
+    }
+
+    private static SiteShape given(int features) {
+        return new SiteShape(
+                SiteId.parse("sae"),
+                3,
+                3,
+                false,
+                DecoderSpace.PLAIN,
+                true,
+                features,
+                RowMask.NONE,
+                false,
+                null,
+                null);
+    }
+
+    /** Returns two rows, whose last value is 3e38 and was reconstructed as another one. */
+    private static byte[] reconstructed(double last) {
+        Matrix rows = Matrix.zeros(2, 3);
+        rows.set(1, 2, 3e38);
+        Matrix reconstructions = Matrix.zeros(2, 3);
+        reconstructions.set(1, 2, last);
+        return SafetensorsWriter.create()
+                .add("activations", DType.F32, rows)
+                .add("reconstructions", DType.F32, reconstructions)
+                .addRaw("code_indices", DType.I64, new long[] {2, 1}, ByteBuffer.allocate(2 * Long.BYTES))
+                .add("code_values", DType.F32, Matrix.zeros(2, 1))
+                .toBytes();
     }
 
     @Test
