@@ -43,8 +43,8 @@ public final class RequestTotals {
     /** The largest sum: those of many parts could leave the range of double beyond it. */
     static final double LARGEST_SUM = 1e200;
 
-    /** The most rows or records, since nothing has as many, and sums of fewer stay in a long. */
-    static final long MOST = 1L << 40;
+    /** The most rows or records: more than 2^40 of each of 8,000 partitions. Sums of so few stay in a long. */
+    static final long MOST = 1L << 53;
 
     /** The limit that leaves out no request. */
     static final long NO_LIMIT = Long.MAX_VALUE;

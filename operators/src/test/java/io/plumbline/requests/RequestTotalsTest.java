@@ -253,7 +253,7 @@ class RequestTotalsTest {
         assertRefused(changed(buffer -> buffer.putLong(25, Math.min(SplitMix.mix(1), SplitMix.mix(2)))));
         assertRefused(changed(buffer -> buffer.putLong(HEADER_BYTES + 8, 0))); // records
         assertRefused(changed(buffer -> buffer.putLong(HEADER_BYTES + 8, 3))); // more than rows
-        assertRefused(changed(buffer -> buffer.putLong(HEADER_BYTES + 16, 1L << 41))); // rows
+        assertRefused(changed(buffer -> buffer.putLong(HEADER_BYTES + 16, RequestTotals.MOST + 1))); // rows
         assertRefused(changed(buffer -> buffer.put(HEADER_BYTES + 25, (byte) 0xFF))); // of the name
         assertRefused(changed(buffer -> buffer.putDouble(HEADER_BYTES + 26, Double.NaN)));
         assertRefused(changed(buffer -> buffer.putDouble(HEADER_BYTES + 26, 1e201)));

@@ -35,8 +35,11 @@ public record Coverage(long served, long delivered, long cached, long notSampled
     static final String NOT_SAMPLED = "not_sampled";
     static final String DROPPED = "dropped";
 
-    /** The most tokens: no record stands for a trillion, and sums of fewer stay in a long. */
+    /** The most tokens of a record, since none stands for a trillion. */
     private static final long MOST = 1L << 40;
+
+    /** The most tokens of any number of records: a sum of more stops here, and adding up all parts stays in a long. */
+    private static final long MOST_TOGETHER = 1L << 60;
 
     public Coverage {
         for (long part : new long[] {served, delivered, cached, notSampled, dropped}) {
@@ -99,11 +102,15 @@ public record Coverage(long served, long delivered, long cached, long notSampled
     /** Returns the sums of both. */
     public Coverage plus(Coverage other) {
         return new Coverage(
-                served + other.served,
-                delivered + other.delivered,
-                cached + other.cached,
-                notSampled + other.notSampled,
-                dropped + other.dropped);
+                sum(served, other.served),
+                sum(delivered, other.delivered),
+                sum(cached, other.cached),
+                sum(notSampled, other.notSampled),
+                sum(dropped, other.dropped));
+    }
+
+    private static long sum(long one, long other) {
+        return one > MOST_TOGETHER - other ? MOST_TOGETHER : one + other;
     }
 
     /**

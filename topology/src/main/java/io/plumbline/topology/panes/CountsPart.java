@@ -15,8 +15,8 @@ public final class CountsPart implements PanePart<PaneCounts> {
 
     private static final int BYTES = 7 * Long.BYTES;
 
-    /** No pane has a trillion of anything, and sums of fewer stay in a long. */
-    private static final long MOST = 1L << 40;
+    /** The most that the pane of every partition counts together; sums of so few stay in a long. */
+    private static final long MOST_STORED = PaneCounts.MOST * PaneMessage.LARGEST_PARTITIONS;
 
     private PaneCounts counts = PaneCounts.NONE;
     private long announced;
@@ -66,16 +66,20 @@ public final class CountsPart implements PanePart<PaneCounts> {
         if (part.length != BYTES) {
             throw new IllegalArgumentException("counts of %d bytes, expected %d".formatted(part.length, BYTES));
         }
-        counts = counts.plus(decode(ByteBuffer.wrap(part)));
+        counts = counts.plus(decode(ByteBuffer.wrap(part), PaneCounts.MOST));
     }
 
-    private static PaneCounts decode(ByteBuffer bytes) {
-        return new PaneCounts(count(bytes), count(bytes), count(bytes), new MaskedRows(count(bytes), count(bytes)));
+    private static PaneCounts decode(ByteBuffer bytes, long most) {
+        return new PaneCounts(
+                count(bytes, most),
+                count(bytes, most),
+                count(bytes, most),
+                new MaskedRows(count(bytes, most), count(bytes, most)));
     }
 
-    private static long count(ByteBuffer bytes) {
+    private static long count(ByteBuffer bytes, long most) {
         long count = bytes.getLong();
-        if (count < 0 || count > MOST) {
+        if (count < 0 || count > most) {
             throw new IllegalArgumentException("a pane that counts %d".formatted(count));
         }
         return count;
@@ -90,7 +94,7 @@ public final class CountsPart implements PanePart<PaneCounts> {
     public void load(byte[] part) {
         StateVersion.requireLength("pane's counts", BYTES, part);
         ByteBuffer bytes = ByteBuffer.wrap(part);
-        counts = counts.plus(decode(bytes));
+        counts = counts.plus(decode(bytes, MOST_STORED));
         announced += bytes.getLong();
         arrived += bytes.getLong();
     }

@@ -12,6 +12,9 @@ import io.plumbline.moments.MaskedRows;
  */
 public record PaneCounts(long requests, long records, long momentRecords, MaskedRows masked) {
 
+    /** The most rows, and so the most of anything, that a pane of one partition counts: a trillion. */
+    public static final long MOST = 1L << 40;
+
     static final PaneCounts NONE = new PaneCounts(0, 0, 0, MaskedRows.NONE);
 
     PaneCounts plus(PaneCounts other) {

@@ -156,9 +156,9 @@ public sealed interface PaneMessage {
         return ms;
     }
 
-    /** Checks a number of rows or messages: no pane has a trillion, and sums of fewer stay in a long. */
+    /** Checks a number of rows or messages; sums of so few stay in a long. */
     private static long count(long count) {
-        if (count < 0 || count > 1L << 40) {
+        if (count < 0 || count > PaneCounts.MOST) {
             throw new IllegalArgumentException("pane message that counts %d".formatted(count));
         }
         return count;

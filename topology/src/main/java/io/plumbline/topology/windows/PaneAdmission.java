@@ -6,6 +6,7 @@ import io.plumbline.topology.ingest.Admission;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneCounts;
 import io.plumbline.topology.panes.PaneStore;
 import io.plumbline.topology.panes.SiteClock;
 import io.plumbline.topology.panes.WindowSettings;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Refuses records of a site whose open pane holds as many as allowed. What can be known where records are read is one
  * pane on one source partition, so that is what is counted; late records are not, since they enter no pane. A moment of
- * rows from more than one pane is refused, too.
+ * rows from more than one pane is refused, too, and one of more rows than {@link PaneCounts#MOST} leaves room for.
  *
  * <p>The count is the pane's own: it comes back with the pane after a crash, and counts what was counted.
  */
@@ -30,7 +31,13 @@ record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int re
             return straddles(site, summed.moment().pane());
         }
         Pane open = panes.panes(site).get(startMs);
-        if (open == null || open.counted().records() < requestsPerWindow || open.remembers(record.id())) {
+        if (open == null || open.remembers(record.id())) {
+            return null;
+        }
+        if (record.rows() > PaneCounts.MOST - open.rowsRead()) {
+            return overfills(site, startMs, record.rows(), open.rowsRead());
+        }
+        if (open.counted().records() < requestsPerWindow) {
             return null;
         }
         return new DeadLetter(
@@ -42,6 +49,20 @@ record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int re
                                 settings.paneMs(),
                                 startMs,
                                 Amounts.count(open.counted().records(), "record")));
+    }
+
+    private DeadLetter overfills(String site, long startMs, int rows, long rowsBefore) {
+        return new DeadLetter(
+                DeadLetter.Reason.IMPOSSIBLE_MOMENT,
+                ("site %s: the record is of %s, and with the %s before it the pane of %d ms from %d ms on would have"
+                                + " more than %d of this partition; no row of this one was added")
+                        .formatted(
+                                site,
+                                Amounts.count(rows, "row"),
+                                Amounts.number(rowsBefore),
+                                settings.paneMs(),
+                                startMs,
+                                PaneCounts.MOST));
     }
 
     private DeadLetter straddles(String site, MomentRecord.Pane pane) {

@@ -63,6 +63,19 @@ class ProducerNotesTest {
         assertTrue(message.contains("tokens_served = 6, but the record brings " + rows + " rows"), message);
     }
 
+    /** Tests sums that doubling takes beyond a long, in whatever order they are added. */
+    @Test
+    void tokensBeyondAnyCountAreSummedToTheMost() {
+        Coverage most = new Coverage(1L << 40, 0, 1L << 39, 0, 0);
+        Coverage sum = most;
+        for (int doubling = 0; doubling < 30; doubling++) {
+            sum = sum.plus(sum);
+        }
+        assertEquals(new Coverage(1L << 60, 0, 1L << 60, 0, 0), sum);
+        assertEquals(sum, most.plus(sum));
+        assertEquals(sum, sum.plus(most));
+    }
+
     /** Tests two records that together count every token once, whether the rows of the second came or not. */
     @Test
     void tokensThatWereAnnouncedAreCountedOnce() {

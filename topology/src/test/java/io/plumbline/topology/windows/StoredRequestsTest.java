@@ -3,6 +3,7 @@ package io.plumbline.topology.windows;
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.linalg.Matrix;
@@ -10,10 +11,13 @@ import io.plumbline.moments.MaskedRows;
 import io.plumbline.moments.MomentAccumulator;
 import io.plumbline.moments.RowMask;
 import io.plumbline.moments.RowSample;
+import io.plumbline.moments.TotalsClaim;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.records.ActivationBlob;
 import io.plumbline.records.ActivationRecord;
+import io.plumbline.records.MomentClaim;
 import io.plumbline.records.MomentRecord;
+import io.plumbline.records.MomentRecordWriter;
 import io.plumbline.records.MomentTile;
 import io.plumbline.records.RequestRecord;
 import io.plumbline.requests.RequestProjection;
@@ -22,17 +26,22 @@ import io.plumbline.requests.RequestTotals;
 import io.plumbline.requests.WholeRequests;
 import io.plumbline.topology.ActivationRecords;
 import io.plumbline.topology.ingest.Coverage;
+import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.Origin;
 import io.plumbline.topology.ingest.ProducerNotes;
 import io.plumbline.topology.panes.EngineRequests;
 import io.plumbline.topology.panes.Pane;
+import io.plumbline.topology.panes.PaneCounts;
+import io.plumbline.topology.panes.PaneMessage;
 import io.plumbline.topology.panes.PaneParts;
 import io.plumbline.topology.panes.PaneStore;
 import io.plumbline.topology.panes.RequestTotalling;
 import io.plumbline.topology.panes.SiteClock;
+import io.plumbline.topology.panes.WindowSettings;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.KnownHeaders;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -150,6 +159,68 @@ class StoredRequestsTest extends StoredPanes {
             }
         }
         MomentRecord record = (MomentRecord) ActivationRecord.parse(value.get(0), new KnownHeaders());
+        return new Ingested.Moment(SITE, null, ProducerNotes.NONE, record);
+    }
+
+    /** Tests as many rows of zeros as moments claim, by one partition, and by three of them at level 2. */
+    @Test
+    void aPaneCountsATrillionRowsOfEachPartitionAndIsReadBack() {
+        PaneStore<SiteClock> store = store(WIDTH);
+        Duration size = Duration.ofMillis(PANE_MS);
+        PaneAdmission admission = new PaneAdmission(
+                new WindowSettings(size, size, Duration.ZERO, null, null), store, Integer.MAX_VALUE);
+        Ingested most = momentOfMostRows();
+        Pane pane = store.paneToChange(SITE, 0);
+        for (long rows = 0; rows < PaneCounts.MOST; rows += most.rows()) {
+            assertNull(admission.refusal(most, 0));
+            pane.add(most, 0);
+        }
+        DeadLetter refusal = Objects.requireNonNull(admission.refusal(most, 0));
+        assertEquals(DeadLetter.Reason.IMPOSSIBLE_MOMENT, refusal.reason());
+        assertTrue(refusal.message().contains("more than 1099511627776 of this partition"), refusal.message());
+        assertRestored(store, PaneCounts.MOST);
+        List<PaneMessage.OfPane> sent = new ArrayList<>();
+        pane.send((what, rows, messages, bytes) ->
+                sent.add(new PaneMessage.OfPane(0, 0, PANE_MS, what, rows, messages, bytes)));
+        store.remove(SITE, 0);
+        for (int partition = 0; partition < 3; partition++) {
+            sent.forEach(message ->
+                    store.paneToChange(SITE, message).take(message.what(), message.messages(), message.bytes()));
+        }
+        assertRestored(store, 3 * PaneCounts.MOST);
+    }
+
+    private void assertRestored(PaneStore<SiteClock> store, long rows) {
+        store.writeDirty();
+        PaneStore<SiteClock> restored = store(WIDTH);
+        restored.reset(Map.of());
+        Pane pane = restored.panes(SITE).get(0L);
+        assertEquals(rows, pane.rowsRead());
+        assertEquals(rows, pane.counted().requests());
+        assertEquals(rows, Panes.totals(pane).totals().get(0).rows());
+        assertTrue(pane.isComplete());
+    }
+
+    private static Ingested momentOfMostRows() {
+        int rows = MomentRecord.MOST_ROWS;
+        byte[] value = MomentRecordWriter.of(
+                        new MomentRecord.Counts(rows, rows, 0, 0),
+                        new MomentRecord.Pane(0, PANE_MS),
+                        WIDTH,
+                        new double[MomentTile.stateLength(WIDTH)],
+                        DType.F64,
+                        0.0)
+                .sample(new long[] {1}, new long[] {2}, new long[] {0}, List.of(new float[WIDTH]), null)
+                .totals(
+                        new long[] {2},
+                        new long[] {rows},
+                        new long[] {rows},
+                        List.of("a"),
+                        List.of(new double[WIDTH]))
+                .toBytes();
+        MomentRecord record = (MomentRecord) ActivationRecord.parse(value, new KnownHeaders());
+        assertNull(MomentClaim.fault(record));
+        assertNull(TotalsClaim.fault(record));
         return new Ingested.Moment(SITE, null, ProducerNotes.NONE, record);
     }
 
