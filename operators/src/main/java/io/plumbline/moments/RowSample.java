@@ -197,6 +197,9 @@ public final class RowSample {
     /** Bytes of a part that becomes a Kafka record: with its key and headers it stays under 512 KiB. */
     public static final int RECORD_PART_BYTES = 500 * 1024;
 
+    /** The most values of a row, of activation and target together, that such a part holds as float32. */
+    public static final int MOST_VALUES = RowSampleCodec.MOST_VALUES;
+
     /**
      * Returns the sample as byte strings of at most {@code maxBytesPerPart} bytes, none for an empty sample. Each
      * string can be merged on its own.

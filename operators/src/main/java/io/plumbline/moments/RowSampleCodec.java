@@ -34,6 +34,10 @@ final class RowSampleCodec {
     private static final int HEADER_BYTES = 26;
     private static final int COUNT_OFFSET = 13;
     private static final int ROW_HEADER_BYTES = 24;
+
+    /** The most values of a row, whatever their type, that a part of {@link RowSample#RECORD_PART_BYTES} holds. */
+    static final int MOST_VALUES = (RowSample.RECORD_PART_BYTES - HEADER_BYTES - ROW_HEADER_BYTES) / Float.BYTES;
+
     private static final List<DType> TYPES = List.of(DType.F32, DType.BF16, DType.F16);
 
     record Part(int capacity, long limit, List<SampledRow> rows) {}

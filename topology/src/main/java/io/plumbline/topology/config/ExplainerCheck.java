@@ -6,6 +6,7 @@ import io.plumbline.baseline.UsualRank;
 import io.plumbline.explainer.Decoder;
 import io.plumbline.explainer.Explainer;
 import io.plumbline.judgement.Threshold;
+import io.plumbline.moments.RowSample;
 import io.plumbline.topology.adaptation.AdaptationSettings;
 import io.plumbline.topology.assessment.FeatureNames;
 import io.plumbline.topology.assessment.SiteSettings;
@@ -32,6 +33,12 @@ final class ExplainerCheck {
         if (width > largestWidth) {
             problems.add("explainer: %d columns, limits.width allows %d".formatted(width, largestWidth));
         }
+        int sampled = sampledValues(explainer);
+        if (sampled > RowSample.MOST_VALUES) {
+            problems.add(
+                    "explainer: a sampled row has %d values, of activations and targets, and a record holds at most %d"
+                            .formatted(sampled, RowSample.MOST_VALUES));
+        }
         checkRanks(settings, adaptation, explainer, problems);
         checkNames(settings, explainer, problems);
         checkWatched(settings, explainer, problems);
@@ -42,6 +49,16 @@ final class ExplainerCheck {
         if (adaptation != null) {
             checkSize(adaptation, explainer.decoder(), problems);
         }
+    }
+
+    /** Returns how many values a sampled row has; without an explainer each target has its error behind it. */
+    private static int sampledValues(Explainer explainer) {
+        int input = explainer.inputWidth();
+        int target = explainer.targetWidth();
+        if (explainer.isGiven()) {
+            return input + target + (explainer.hasCodes() ? 2 * target : 0);
+        }
+        return explainer.isTranscoder() ? input + target : input;
     }
 
     private static void checkRanks(

@@ -4,13 +4,20 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.explainer.Encoder;
+import io.plumbline.explainer.Explainer;
+import io.plumbline.explainer.SparseCodes;
+import io.plumbline.linalg.Matrix;
+import io.plumbline.moments.RowSample;
 import io.plumbline.topology.WatchedFolder;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -108,6 +115,47 @@ class HostileConfigTest {
         MonitorConfig fits = WatchedFolder.create(
                 folder, "localhost:9092", WatchedFolder.WINDOW, "limits: {width: 8}", WatchedFolder.SITE);
         assertEquals(List.of(), ConfigCheck.sites(fits).get(0).problems());
+    }
+
+    /** Tests widths that {@code limits.width} allows, of a row that one record of the sample holds or does not. */
+    @Test
+    void aSampledRowThatFitsInNoRecordIsRefusedAtStart() throws IOException {
+        int most = RowSample.MOST_VALUES;
+        assertEquals(List.of(), problems("transcoder", most - WatchedFolder.WIDTH));
+        String refusal = "explainer: a sampled row has %d values, of activations and targets, "
+                + "and a record holds at most 127987";
+        assertEquals(List.of(refusal.formatted(most + 1)), problems("transcoder", most + 1 - WatchedFolder.WIDTH));
+        RowSample sample = RowSample.ofCapacity(1);
+        sample.offer(1, 1, 0, new float[most - 1], new float[] {0.1f});
+        assertEquals(1, sample.encode(RowSample.RECORD_PART_BYTES).size());
+    }
+
+    private List<String> problems(String architecture, int inputWidth) throws IOException {
+        ConfigCheck.Site site = ConfigCheck.sites(WatchedFolder.create(folder, "localhost:9092"))
+                .get(0);
+        Explainer explainer = Objects.requireNonNull(site.explainer());
+        List<String> problems = new ArrayList<>();
+        ExplainerCheck.check(
+                site.settings(),
+                null,
+                new Explainer(architecture, new Wide(inputWidth), explainer.decoder(), folder),
+                inputWidth,
+                problems);
+        return problems;
+    }
+
+    /** Reads wide rows, of which nothing is made here. */
+    private record Wide(int inputWidth) implements Encoder {
+
+        @Override
+        public int features() {
+            return WatchedFolder.FEATURES;
+        }
+
+        @Override
+        public SparseCodes encode(Matrix rows) {
+            return SparseCodes.fromDense(Matrix.zeros(rows.rows(), features()));
+        }
     }
 
     private Path write(String yaml) throws IOException {
