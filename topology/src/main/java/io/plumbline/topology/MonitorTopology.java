@@ -14,6 +14,7 @@ import io.plumbline.topology.broker.Topics;
 import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.config.TopicNames;
+import io.plumbline.topology.ingest.EventTimes;
 import io.plumbline.topology.ingest.IngestListener;
 import io.plumbline.topology.ingest.IngestTask;
 import io.plumbline.topology.ingest.Limits;
@@ -160,7 +161,8 @@ public final class MonitorTopology {
                     accumulate,
                     new RefusedRecords(letters, prepared.largestDeadLetter(), listeners.ingest()));
             Input input = activations(topic);
-            topology.addSource(AutoOffsetReset.earliest(), input.label(), eventTime(), in, in, topic.topic());
+            TimestampExtractor times = new EventTimes(eventTime(), limits.ahead(), System::currentTimeMillis);
+            topology.addSource(AutoOffsetReset.earliest(), input.label(), times, in, in, topic.topic());
             topology.addProcessor(ingest, repeats.counting(offsets.guarding(input, reading, changelog)), input.label());
             topology.addProcessor(accumulate, windows.accumulator(source, limits.ahead()), ingest);
             topology.connectProcessorAndStateStores(ingest, source.store());

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.UUID;
 import java.util.function.LongFunction;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.Test;
 
 /** Tests records that a monitor does not expect: thin, huge, foreign, and of impossible times. */
@@ -97,6 +98,22 @@ class MonitorTopologyInputTest extends MonitoredStream {
                 .putLong(WINDOW_MS)
                 .put(body)
                 .array();
+    }
+
+    @Test
+    void aRecordAheadOfTheClockIsADeadLetterOfItsOwnTimeAndHeaders() {
+        String activations = config.topics().activations();
+        byte[] value = ActivationRecords.blob(WatchedFolder.quiet(1));
+        stream.send(activations, WatchedFolder.SITE, value, MonitorTopology.LATEST_EVENT_MS);
+        TestRecord<byte[], byte[]> letter =
+                stream.read(config.topics().deadLetters()).get(0);
+        assertEquals(MonitorTopology.LATEST_EVENT_MS, letter.timestamp());
+        assertEquals("plumbline.reason", letter.headers().toArray()[0].key());
+        assertEquals(
+                Long.toString(MonitorTopology.LATEST_EVENT_MS),
+                new String(letter.headers().lastHeader("plumbline.timestamp").value(), StandardCharsets.UTF_8));
+        send(QUIET, QUIET);
+        assertEquals(List.of("aligned"), texts(reports(), "verdict"));
     }
 
     @Test

@@ -78,7 +78,8 @@ public final class IngestTask implements Task<byte @Nullable [], byte @Nullable 
     }
 
     @Override
-    public void process(Record<byte @Nullable [], byte @Nullable []> record) {
+    public void process(Record<byte @Nullable [], byte @Nullable []> stamped) {
+        Record<byte @Nullable [], byte @Nullable []> record = EventTimes.own(stamped);
         RecordMetadata metadata = context.recordMetadata().orElseThrow();
         long begin = System.nanoTime();
         try {
