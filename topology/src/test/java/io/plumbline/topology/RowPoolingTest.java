@@ -153,6 +153,44 @@ class RowPoolingTest {
         assertEquals(Map.of(), stream.store(AdapterTask.PARTS_STORE));
     }
 
+    /** Tests commands between the parts of a window's requests; the second one drops what is pooled. */
+    @Test
+    void aCommandLeavesTheRequestsOfAWindowThatStillArrives() throws IOException {
+        start("0s", "mode: auto");
+        sendRequests(1, 0);
+        window(1);
+        sendRequests(2, 0);
+        send(new AdaptationMessage.Command(0, "first", Verb.APPROVE, 7, "ada"));
+        assertEquals(Outcome.REJECTED, report().outcome());
+        sendRequests(2, 1);
+        window(2);
+        assertEquals(List.of("1#w0", "2#w0", "2#w1"), storedRequests());
+        sendRequests(3, 0);
+        send(new AdaptationMessage.Command(0, "second", Verb.ROLL_BACK, 0, "ada"));
+        assertEquals(Outcome.ROLLED_BACK, report().outcome());
+        assertEquals(List.of("3#w0"), storedRequests());
+        send(new AdaptationMessage.Revert(end(3)));
+        assertEquals(List.of(), storedRequests());
+    }
+
+    private void sendRequests(int window, int part) {
+        send(new AdaptationMessage.RequestPart(end(window), part, new byte[] {1}));
+    }
+
+    /** Returns the parts of whole requests that are stored, by window and number. */
+    private List<String> storedRequests() {
+        List<String> found = new ArrayList<>();
+        for (String key : stream.store(AdapterTask.PARTS_STORE).keySet()) {
+            for (int window = 1; window <= 3; window++) {
+                String prefix = WatchedFolder.SITE + "#" + end(window) + "#w";
+                if (key.startsWith(prefix)) {
+                    found.add(window + "#w" + key.substring(prefix.length()));
+                }
+            }
+        }
+        return found;
+    }
+
     @Test
     void theNewestRowsAreKeptWhenThereAreMoreThanFit() throws IOException {
         start("1h", "mode: auto, pooled_rows: 600");

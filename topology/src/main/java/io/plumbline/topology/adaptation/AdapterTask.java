@@ -223,7 +223,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
             requests.keep(site, part, value);
         } else {
             answer(site, adapter, message, record.timestamp());
-            settle(adapter);
+            settle(adapter, message.windowEndMs());
         }
     }
 
@@ -236,10 +236,14 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         return message instanceof AdaptationMessage.Command ? message.windowEndMs() : message.windowEndMs() - windowMs;
     }
 
-    /** Keeps what is pooled by now, and tells how much that is. */
-    private void settle(SiteAdapter adapter) {
+    /**
+     * Keeps what is pooled by now, and tells how much that is.
+     *
+     * @param answeredMs end of the window that was answered
+     */
+    private void settle(SiteAdapter adapter, long answeredMs) {
         for (SiteAdapter.Block block : adapter.blocks()) {
-            requests.keepOnly(block.site(), pools.of(block.site()));
+            requests.keepOnly(block.site(), pools.of(block.site()), answeredMs);
             tell(block.site(), pools.of(block.site()).rows());
         }
     }
@@ -277,7 +281,7 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         AdapterAnswer answer =
                 adapter.desk().command(command, state, standing, timestampMs).to(command);
         carryOut(site, adapter, answer.since(state), timestampMs);
-        settle(adapter);
+        settle(adapter, RowPool.NEVER); // a command is about no window, and may come between the parts of one
     }
 
     private void lookAfterAnswers() {
@@ -364,9 +368,12 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
         }
     }
 
-    /** Deletes the pooled rows of a site. */
+    /** Deletes the pooled rows of a site, and the requests of their windows. */
     private void empty(SiteAdapter adapter) {
-        adapter.blocks().forEach(block -> pools.empty(block.site()));
+        for (SiteAdapter.Block block : adapter.blocks()) {
+            requests.keepOnly(block.site(), RowPool.EMPTY, pools.of(block.site()).newestMs());
+            pools.empty(block.site());
+        }
     }
 
     /**

@@ -75,12 +75,16 @@ public final class RequestPool {
         return List.copyOf(distinct.values());
     }
 
-    /** Deletes what is of windows that are not pooled, and of the oldest that are where all are too large. */
-    void keepOnly(String site, RowPool pool) {
+    /**
+     * Deletes what is of windows that are not pooled, and of the oldest where all are too large.
+     *
+     * @param upToMs end of the newest window that was answered; the parts of later ones wait for their request
+     */
+    void keepOnly(String site, RowPool pool, long upToMs) {
         long bytes = 0;
         for (Part part : parts(site)) {
             bytes += part.message().length;
-            if (bytes > MOST_BYTES || !pool.holds(part.endMs())) {
+            if (bytes > MOST_BYTES || (part.endMs() <= upToMs && !pool.holds(part.endMs()))) {
                 parts.delete(part.key());
             }
         }

@@ -86,6 +86,11 @@ record RowPool(List<Window> windows, int rows, long judgedMs, int doubledRows) {
         return judgedMs != NEVER && Math.abs(windowEndMs - judgedMs) < cooldown.toMillis();
     }
 
+    /** Returns the end of the newest window, {@link #NEVER} where there is none. */
+    long newestMs() {
+        return windows.isEmpty() ? NEVER : windows.get(windows.size() - 1).endMs();
+    }
+
     boolean holds(long windowEndMs) {
         return windows.stream().anyMatch(window -> window.endMs() == windowEndMs);
     }

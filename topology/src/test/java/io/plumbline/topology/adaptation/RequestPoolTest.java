@@ -77,12 +77,21 @@ class RequestPoolTest {
         keep(SITE, 20_000, 3, 4);
         keep("layer.20", 10_000, 7);
         assertEquals(List.of(1L, 2L, 3L, 4L), groups(SITE));
-        pool.keepOnly(SITE, of(20_000));
+        pool.keepOnly(SITE, of(20_000), 20_000);
         assertEquals(List.of(3L, 4L), groups(SITE));
         assertEquals(List.of(7L), groups("layer.20"));
-        pool.keepOnly(SITE, RowPool.EMPTY);
+        pool.keepOnly(SITE, RowPool.EMPTY, 20_000);
         assertEquals(List.of(), groups(SITE));
         assertEquals(List.of(7L), groups("layer.20"));
+    }
+
+    @Test
+    void partsOfAWindowThatWasNotAnsweredWaitForItsRequest() {
+        keep(SITE, 10_000, 1);
+        keep(SITE, 20_000, 2);
+        keep(SITE, 30_000, 3);
+        pool.keepOnly(SITE, of(10_000), 20_000);
+        assertEquals(List.of(1L, 3L), groups(SITE));
     }
 
     @Test
@@ -110,7 +119,7 @@ class RequestPoolTest {
                 pool.keep(SITE, part, part.encode());
             }
         }
-        pool.keepOnly(SITE, of(10_000, 20_000, 30_000));
+        pool.keepOnly(SITE, of(10_000, 20_000, 30_000), 30_000);
         assertTrue(parts() <= 2 * half, "parts: " + parts());
         assertEquals(
                 half - 1,
