@@ -29,6 +29,9 @@ final class PartitionProgress {
 
     private boolean unread;
 
+    /** Whether a pane is arriving: messages of it were taken, and the progress that ends it has not come. */
+    private boolean arriving;
+
     private long heardWallMs = SiteProgress.NEVER;
     private long heldMs;
     private long smallestLagMs = Long.MAX_VALUE;
@@ -43,11 +46,16 @@ final class PartitionProgress {
         unread = progress.unread();
         rows = progress.rows();
         arrivedSince = 0;
+        arriving = false;
         heardWallMs = wallMs;
     }
 
     void arrive(long count) {
         arrivedSince += count;
+    }
+
+    void beginPane() {
+        arriving = true;
     }
 
     /**
@@ -77,6 +85,7 @@ final class PartitionProgress {
 
     void giveUp() {
         givenUp = true;
+        arriving = false;
         holdsNothing();
     }
 
@@ -88,9 +97,9 @@ final class PartitionProgress {
         return givenUp;
     }
 
-    /** Returns whether windows wait for this partition. */
+    /** Returns whether windows wait for this partition; where it was given up, for the rest of a pane they took. */
     boolean counts() {
-        return !silent && !givenUp;
+        return !silent && (!givenUp || arriving);
     }
 
     /** Returns whether the partition has had records of the site and may have more. */

@@ -77,6 +77,12 @@ final class SiteProgress {
         partitions.get(partition).arrive(rows);
     }
 
+    /** Notes that a message of a pane of {@code partition} was taken, and that the rest of the pane follows. */
+    void took(int partition) {
+        know(partition + 1);
+        partitions.get(partition).beginPane();
+    }
+
     /** Returns whether rows of {@code partition} that come too late do so because it was given up. */
     boolean isGivenUp(int partition) {
         return partition < partitions.size() && partitions.get(partition).givenUp();

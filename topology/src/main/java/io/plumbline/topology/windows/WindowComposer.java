@@ -179,6 +179,7 @@ final class WindowComposer<V> implements Task<byte @Nullable [], byte @Nullable 
         requirePane(message.paneStartMs(), message.paneMs());
         if (!isLate(progress, message.paneStartMs())) {
             panes.paneToChange(site, message).take(message.what(), message.messages(), message.bytes());
+            progress.took(message.partition());
         } else if (message.rows() > 0) {
             leaveOut(site, progress, message.partition(), message.rows());
         }

@@ -65,6 +65,34 @@ class HeldWindowsTest {
         assertEquals(List.of(1), pipeline.givenUp);
     }
 
+    /** Tests a window that may close while a pane of it arrives, from a partition that is nearly back. */
+    @Test
+    void aPaneOfAPartitionThatWasGivenUpIsTakenAsAWhole() {
+        pipeline = new WindowPipeline(new WindowSettings(TEN, TEN, TEN, null, MAX_HOLD), 2, folder);
+        live(130, YEAR, 1);
+        assertEquals(List.of(1), pipeline.givenUp);
+        assertEquals(110_000, lastWindow().endMs() - T0);
+        pipeline.read(1, 1, 1, T0 + 115_000);
+        pipeline.deliver(1);
+        long late = pipeline.lateRows();
+        pipeline.read(1, 2, 1, T0 + 131_000);
+        pipeline.deliver(1, 1);
+        pipeline.read(0, 3, 1, T0 + 131_000);
+        pipeline.deliver(0);
+        assertEquals(110_000, lastWindow().endMs() - T0, "the rest of the pane is on its way");
+        pipeline.deliver(1);
+        ClosedWindow window = lastWindow();
+        assertEquals(120_000, window.endMs() - T0);
+        assertTrue(window.complete());
+        assertEquals(11, window.moment().rows());
+        assertEquals(late, pipeline.lateRows());
+        assertEquals(0, window.account().unaccounted());
+    }
+
+    private ClosedWindow lastWindow() {
+        return pipeline.windows.get(pipeline.windows.size() - 1);
+    }
+
     @Test
     void aPartitionThatCatchesUpIsNeverGivenUp() {
         start(MAX_HOLD);
