@@ -33,7 +33,7 @@ public final class EventTimes implements TimestampExtractor {
     private final Map<Integer, Long> lastRightMs = new ConcurrentHashMap<>();
 
     /**
-     * @param times the times of records, none of which is negative
+     * @param times gives each record its time, which is not negative
      * @param ahead how far a time may lie ahead of the clock
      */
     public EventTimes(TimestampExtractor times, Duration ahead, LongSupplier wallMs) {

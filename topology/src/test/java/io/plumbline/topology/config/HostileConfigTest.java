@@ -144,7 +144,7 @@ class HostileConfigTest {
         return problems;
     }
 
-    /** Reads wide rows, of which nothing is made here. */
+    /** Claims to read wide rows, and finds no feature in them. */
     private record Wide(int inputWidth) implements Encoder {
 
         @Override

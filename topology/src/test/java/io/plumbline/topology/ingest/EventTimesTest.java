@@ -14,7 +14,7 @@ import org.apache.kafka.streams.processor.api.Record;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Tests the times that two partitions are given, 60 s of which may be ahead of the clock. */
+/** Tests the times that two partitions are given; records may be 60 s ahead of the clock. */
 class EventTimesTest {
 
     private static final long NOW = 1_700_000_000_000L;

@@ -17,8 +17,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -66,7 +68,8 @@ class PoisonIT {
                 all.add(Poison.SMALL.good(RECORDS + i, T0));
             }
             // Closes the last window, and is itself in one that stays open.
-            all.add(Poison.SMALL.good(RECORDS + LATE, T0 + RECORDS / RECORDS_PER_WINDOW * 10_000L));
+            long newest = T0 + RECORDS / RECORDS_PER_WINDOW * 10_000L;
+            all.add(Poison.SMALL.good(RECORDS + LATE, newest));
             client.sendAll(all);
 
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
@@ -101,6 +104,16 @@ class PoisonIT {
                 assertEquals(reasons.size(), sum(metrics, "plumbline_dead_letters_total"));
                 assertEquals(RECORDS - reasons.size() + LATE + 1, sum(metrics, "plumbline_records_total"));
             }
+            assertEquals(newest, committedTime(config), "of the records that are not refused");
+        }
+    }
+
+    private static long committedTime(MonitorConfig config) throws Exception {
+        try (Admin admin = Admin.create(new HashMap<>(config.adminProperties()))) {
+            return PartitionTimes.timeOf(admin.listConsumerGroupOffsets(config.monitorApplicationId())
+                    .partitionsToOffsetAndMetadata()
+                    .get()
+                    .get(new TopicPartition("activations", 0)));
         }
     }
 
