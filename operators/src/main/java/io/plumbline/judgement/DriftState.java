@@ -53,6 +53,11 @@ public record DriftState(boolean drifted, int remembered, long outcomes) {
         return new DriftState(drifted, Math.min(memory, remembered + 1), ((outcomes << 1) | (outcome ? 1 : 0)) & mask);
     }
 
+    /** Returns the same standing with no window remembered: those before were compared with something else. */
+    public DriftState begunAnew() {
+        return new DriftState(drifted, 0, 0L);
+    }
+
     DriftState changed() {
         return new DriftState(!drifted, 0, 0L);
     }

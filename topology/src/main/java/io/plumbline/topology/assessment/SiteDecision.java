@@ -69,7 +69,8 @@ final class SiteDecision {
 
     /** Returns what follows from a measurement and from what is remembered. */
     Judgement decide(Measurement measured, SiteMemory remembered) {
-        SiteMemory memory = remembered.of(site.explainerSha256());
+        Long created = baselineMs();
+        SiteMemory memory = remembered.of(site.explainerSha256()).under(created == null ? 0 : created);
         WindowView view = measured.view();
         ClosedWindow window = view.window();
         RecentGroups.Step groups = groups(memory, window);
@@ -104,7 +105,7 @@ final class SiteDecision {
                 ask == Ask.ADAPT || ask == Ask.ROLL_BACK ? window.endMs() : memory.lastRequestMs(),
                 ask == Ask.ADAPT || (ask == Ask.NOTHING && memory.mayBeAdapted()),
                 swap,
-                memory.coverage().after(window.notes().coverage(), baselineMs()),
+                memory.coverage().after(window.notes().coverage(), created),
                 trials,
                 origins,
                 groups == null ? memory.groups() : groups.memory(),
@@ -147,7 +148,7 @@ final class SiteDecision {
                         (double) masked.total()
                                 / (masked.total() + window.moment().rows())),
                 new WindowReport.Baseline(
-                        baselineMs(),
+                        created,
                         baseline == null ? null : baseline.revision(),
                         baseline == null ? null : baseline.content()),
                 sections,

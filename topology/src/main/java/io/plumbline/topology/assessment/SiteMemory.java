@@ -142,6 +142,28 @@ record SiteMemory(
     }
 
     /**
+     * Returns this memory for a site that this baseline judges: where another one did before, the site's standing
+     * stays, and windows that were held against the other one no longer count for a change of it.
+     *
+     * @param baselineMs when the baseline was made; 0 where it does not say
+     */
+    SiteMemory under(long baselineMs) {
+        return coverage.baselineMs() == baselineMs
+                ? this
+                : new SiteMemory(
+                        drift.begunAnew(),
+                        warning.begunAnew(),
+                        lastRequestMs,
+                        mayBeAdapted,
+                        swap,
+                        coverage,
+                        trials,
+                        origins,
+                        groups,
+                        sequential);
+    }
+
+    /**
      * Returns whether a sampled row was in no window that asked before: windows that overlap have most of theirs in
      * common.
      */

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.groups.RecentGroups;
+import io.plumbline.judgement.DriftState;
 import io.plumbline.topology.report.SequentialReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.Panes;
@@ -89,23 +90,51 @@ class JudgedEvidenceTest extends JudgedWindows {
         for (int number = 1; number <= 2; number++) {
             memory = judge.judge(mixed(record -> false), memory, null).memory();
         }
-        SiteMemory before = new SiteMemory(
-                memory.drift(),
-                memory.warning(),
-                memory.lastRequestMs(),
-                memory.mayBeAdapted(),
-                memory.swap(),
+        SiteMemory before = with(
+                memory,
                 memory.coverage(),
-                memory.trials(),
-                memory.origins(),
-                new RecentGroups(memory.groups().space() + 1, 1, List.of(), List.of()),
-                memory.sequential());
+                new RecentGroups(memory.groups().space() + 1, 1, List.of(), List.of()));
         SequentialReport report = judge.judge(mixed(record -> false), before, null)
                 .report()
                 .evidence()
                 .sequential()
                 .get(0);
         assertEquals(1, report.windows());
+    }
+
+    @Test
+    void aWindowHeldAgainstAnotherBaselineDoesNotCountAndTheStandingStays() throws IOException {
+        SiteJudge judge = judge("threshold: {share: 0.6}\n    debounce: 2 of 3");
+        SiteMemory once = judge.judge(drifted(), SiteMemory.initial(), null).memory();
+        assertEquals(new DriftState(false, 1, 1), once.drift());
+        SiteMemory twice = judge.judge(drifted(), once, null).memory();
+        assertEquals(new DriftState(true, 0, 0), twice.drift());
+        assertEquals(
+                new DriftState(false, 1, 1),
+                judge.judge(drifted(), ofOtherBaseline(once), null).memory().drift());
+        SiteMemory quiet = judge.judge(window(false), twice, null).memory();
+        assertEquals(new DriftState(true, 1, 1), quiet.drift());
+        assertEquals(
+                new DriftState(true, 1, 1),
+                judge.judge(window(false), ofOtherBaseline(quiet), null).memory().drift());
+    }
+
+    private static SiteMemory ofOtherBaseline(SiteMemory memory) {
+        return with(memory, new CoverageWatch(memory.coverage().baselineMs() + 1, 0, 0.0, 0.0), memory.groups());
+    }
+
+    private static SiteMemory with(SiteMemory memory, CoverageWatch coverage, RecentGroups groups) {
+        return new SiteMemory(
+                memory.drift(),
+                memory.warning(),
+                memory.lastRequestMs(),
+                memory.mayBeAdapted(),
+                memory.swap(),
+                coverage,
+                memory.trials(),
+                memory.origins(),
+                groups,
+                memory.sequential());
     }
 
     @Test

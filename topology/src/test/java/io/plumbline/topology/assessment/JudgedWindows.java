@@ -77,9 +77,14 @@ abstract class JudgedWindows {
                     explainer: explainer
                     baseline: baseline.safetensors
                     rank: 4
-                    debounce: 1 of 1
                     %s
-                """.formatted(window, sample, WatchedFolder.SITE, site), "judge.yaml", folder);
+                    %s
+                """.formatted(
+                                window,
+                                sample,
+                                WatchedFolder.SITE,
+                                site.contains("debounce: ") ? "" : "debounce: 1 of 1",
+                                site), "judge.yaml", folder);
         return Objects.requireNonNull(WatchedFolder.sites(config).get(WatchedFolder.SITE));
     }
 
