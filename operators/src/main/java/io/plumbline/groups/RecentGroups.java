@@ -15,8 +15,9 @@ import org.jspecify.annotations.Nullable;
  * keeps.
  *
  * <p>Windows are pooled back to the one with which they hold {@value #POOLED_REQUESTS} requests, {@value #MOST_WINDOWS}
- * windows at most: three requests of a new kind are found among so many, whatever windows they came in. A window that
- * overlaps the new one is left out. Another baseline begins anew.
+ * windows at most: three requests of a new kind are found among so many, whatever windows they came in. Windows that
+ * overlap share requests: those remembered lie beside each other, and those of them that overlap the new one are left
+ * out. Another baseline begins anew.
  *
  * <p><b>Numbers.</b> A group has the number of the remembered one whose mean unit vector is most like its own, from a
  * cosine of {@link TrafficGroup#LEAST_COSINE} on; otherwise the next. {@value #MOST_GROUPS} are remembered, those that
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param space fingerprint of the space that directions are taken in; 0 before the first window
  * @param next number of the next group
- * @param windows oldest first
+ * @param windows that do not overlap, oldest first
  * @param numbered groups that were seen
  */
 public record RecentGroups(long space, int next, List<Window> windows, List<Numbered> numbered) {
@@ -92,6 +93,8 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
         UnusualRequests own = UnusualRequests.ofCapacity(of, KEPT).add(totals);
         List<Window> pooled = new ArrayList<>();
         before.windows.stream().filter(window -> window.endMs <= startMs).forEach(pooled::add);
+        boolean overlaps =
+                before.windows.stream().anyMatch(window -> window.startMs < startMs && startMs < window.endMs);
         pooled.add(new Window(startMs, endMs, own.requests(), own.unusual(), own.kept()));
         long requests = pooled.stream().mapToLong(Window::requests).sum();
         while (pooled.size() > 1
@@ -132,7 +135,7 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
                 new RecentGroups(
                         before.space,
                         number,
-                        pooled,
+                        overlaps ? before.windows : pooled,
                         remembered.subList(Math.max(0, remembered.size() - MOST_GROUPS), remembered.size())),
                 pool.requests(),
                 pool.unusual(),

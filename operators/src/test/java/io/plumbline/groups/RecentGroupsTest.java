@@ -119,6 +119,21 @@ class RecentGroupsTest {
     }
 
     @Test
+    void hoppingWindowsArePooledWithThoseThatEndedBefore() {
+        List<RequestTotal> halves = List.of(along(0), along(0), along(0), along(0), along(0), along(0), along(0));
+        RecentGroups memory = RecentGroups.NONE;
+        List<Long> pooled = new ArrayList<>();
+        for (int half = 0; half + 1 < halves.size(); half++) {
+            long startMs = half * MINUTE / 2;
+            RecentGroups.Step step =
+                    memory.after(space(0.0), startMs, startMs + MINUTE, halves.subList(half, half + 2), null);
+            pooled.add(step.requests());
+            memory = RecentGroups.decode(ByteBuffer.wrap(step.memory().encode()));
+        }
+        assertEquals(List.of(2L, 2L, 4L, 4L, 6L, 6L), pooled);
+    }
+
+    @Test
     void theOrderOfRequestsInAWindowChangesNothing() {
         List<RequestTotal> window = window(40, 6, 0);
         List<RequestTotal> shuffled = new ArrayList<>(window);
