@@ -93,7 +93,7 @@ public final class RecordedWindow {
             return assessment;
         }
         UnusualRequests pool = UnusualRequests.of(model.groupSpace()).add(totals.totals());
-        return NewGroups.addTo(assessment, known, pool.requests(), TrafficGroup.of(pool, known));
+        return NewGroups.addTo(assessment, known, pool.lookedAt(), TrafficGroup.of(pool, known));
     }
 
     /** Returns the totals of the requests, named by their places; null where the baseline has no model of requests. */

@@ -19,7 +19,7 @@ public final class NewGroups {
      * Returns the assessment with {@code new_group} and {@code requests_in_groups}.
      *
      * @param baseline groups of the baseline's own requests; null where it does not keep them
-     * @param requests that were looked at
+     * @param requests that were looked at: where the unusual ones are a sample, those that the sample came among
      * @param groups of them
      */
     public static GapAssessment addTo(

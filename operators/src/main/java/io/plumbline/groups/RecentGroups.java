@@ -72,8 +72,12 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
      */
     public record Seen(int number, TrafficGroup group, long firstMs, long lastMs, int inWindow) {}
 
-    /** The memory after a window, and its groups, most evidence first. */
-    public record Step(RecentGroups memory, long requests, long unusual, List<Seen> groups) {}
+    /**
+     * The memory after a window, and its groups, most evidence first.
+     *
+     * @param lookedAt how many of the requests the kept unusual ones came among
+     */
+    public record Step(RecentGroups memory, long requests, long unusual, long lookedAt, List<Seen> groups) {}
 
     public RecentGroups {
         windows = List.copyOf(windows);
@@ -139,6 +143,9 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
                         remembered.subList(Math.max(0, remembered.size() - MOST_GROUPS), remembered.size())),
                 pool.requests(),
                 pool.unusual(),
+                pooled.stream()
+                        .mapToLong(window -> UnusualRequests.lookedAt(window.requests, window.unusual, window.kept))
+                        .sum(),
                 groups);
     }
 

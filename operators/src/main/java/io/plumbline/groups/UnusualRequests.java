@@ -2,6 +2,7 @@ package io.plumbline.groups;
 
 import io.plumbline.moments.SplitMix;
 import io.plumbline.requests.RequestTotal;
+import java.util.Collection;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -120,6 +121,20 @@ public final class UnusualRequests {
     /** Returns the number of unusual requests added, kept or not, copies counted each. */
     public long unusual() {
         return unusual;
+    }
+
+    /** Returns how many requests the unusual ones that are kept came among, see {@link #lookedAt}. */
+    public long lookedAt() {
+        return lookedAt(requests, unusual, byContent.values());
+    }
+
+    /**
+     * Returns how many requests the unusual ones that are kept came among: all, or the share that the sample is of
+     * them.
+     */
+    static long lookedAt(long requests, long unusual, Collection<UnusualRequest> kept) {
+        long copies = kept.stream().mapToLong(UnusualRequest::copies).sum();
+        return copies == unusual ? requests : Math.max(1, Math.round((double) requests * copies / unusual));
     }
 
     /** Returns what the directions of the requests are taken in. */

@@ -2,12 +2,19 @@ package io.plumbline.groups;
 
 import static org.junit.jupiter.api.Assertions.assertArrayEquals;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.plumbline.judgement.AlarmBudget;
+import io.plumbline.judgement.AlarmLaw;
+import io.plumbline.judgement.DriftPolicy;
+import io.plumbline.judgement.GroupLevels;
+import io.plumbline.judgement.Threshold;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.requests.RequestProjection;
 import io.plumbline.requests.RequestTotal;
 import java.nio.ByteBuffer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -131,6 +138,29 @@ class RecentGroupsTest {
             memory = RecentGroups.decode(ByteBuffer.wrap(step.memory().encode()));
         }
         assertEquals(List.of(2L, 2L, 4L, 4L, 6L, 6L), pooled);
+    }
+
+    @Test
+    void aGroupOfSampledRequestsIsHeldAgainstTheRequestsThatTheSampleCameAmong() {
+        RecentGroups.Step large = after(RecentGroups.NONE, 0, window(1_024, 1_024, 0));
+        assertEquals(1_024, large.requests());
+        assertEquals(128, large.groups().get(0).group().size());
+        assertEquals(128, large.lookedAt());
+        GroupLevels levels = new GroupLevels(
+                new Threshold.FalseAlarms(
+                        AlarmBudget.standard(), AlarmLaw.tumbling(DriftPolicy.STANDARD, Duration.ofMinutes(1))),
+                60,
+                0.1,
+                TrafficGroup.FEWEST);
+        assertTrue(known(levels.level(large.requests())) >= 128, "of all requests, which no group can exceed");
+        assertTrue(known(levels.level(large.lookedAt())) < 128);
+        RecentGroups.Step small = after(large.memory(), 1, window(10, 4, 3));
+        assertEquals(1_034, small.requests());
+        assertEquals(138, small.lookedAt(), "all of the small window and an eighth of the large one");
+    }
+
+    private static double known(Threshold.Level level) {
+        return assertInstanceOf(Threshold.Level.Known.class, level).value();
     }
 
     @Test

@@ -195,7 +195,7 @@ final class SiteDecision {
                 : NewGroups.addTo(
                         geometry,
                         site.baseline().groups(),
-                        step.requests(),
+                        step.lookedAt(),
                         step.groups().stream().map(RecentGroups.Seen::group).toList());
     }
 

@@ -263,7 +263,7 @@ class NewGroupSoak {
                         .count();
                 first = new First(window, first.drifted, (double) foreign / largest.size());
             }
-            if (traffic.levels.level(step.requests()) instanceof Threshold.Level.Known known
+            if (traffic.levels.level(step.lookedAt()) instanceof Threshold.Level.Known known
                     && largest.size() > known.value()) {
                 if (first.drifted == NEVER && above >= window - 2 && above < window) {
                     first = new First(first.group, window, first.purity);
