@@ -1,5 +1,6 @@
 package io.plumbline.baseline;
 
+import io.plumbline.geometry.Statistic;
 import io.plumbline.judgement.Amounts;
 import io.plumbline.judgement.Basis;
 import io.plumbline.judgement.Threshold;
@@ -20,7 +21,8 @@ import org.jspecify.annotations.Nullable;
  *   <li><b>Between two sizes</b> the level is on the straight line in u through theirs, which lies at or above a convex
  *       function: exact, or on the safe side.
  *   <li><b>Above the largest size</b> the level is the largest size's, however many rows a window has: floors only fall
- *       with rows.
+ *       with rows. A statistic that grows with requests ({@link Statistic#growsWithRequests}) has no level above the
+ *       most rows that one of its clean windows has.
  *   <li><b>Below the smallest size, down to half its rows,</b> the level continues the line through the two smallest
  *       sizes. Where that line would fall towards fewer rows, two noisy sizes are its cause and the level stays the
  *       smallest size's.
@@ -41,7 +43,8 @@ final class CalibratedSizes {
      */
     private static final double SMALLEST_RATIO = 2.0;
 
-    private record Size(double rows, double fewestRows, double level, CleanScores.Spread spread, Basis basis) {
+    private record Size(
+            double rows, double fewestRows, double mostRows, double level, CleanScores.Spread spread, Basis basis) {
         Level known() {
             return new Level.Known(level, basis);
         }
@@ -65,6 +68,7 @@ final class CalibratedSizes {
     private final Baseline baseline;
     private final String statistic;
     private final int rank;
+    private final boolean grows;
     private final List<Size> sizes = new ArrayList<>();
     private Level.@Nullable Unknown missing;
 
@@ -78,6 +82,8 @@ final class CalibratedSizes {
         this.baseline = baseline;
         this.statistic = statistic;
         this.rank = rank;
+        this.grows =
+                Statistic.find(statistic).filter(Statistic::growsWithRequests).isPresent();
         if (baseline.samples().isEmpty()
                 && threshold.level(rank, baseline.dimension(), Threshold.Clean.NONE) instanceof Level.Unknown unknown) {
             missing = unknown;
@@ -89,6 +95,7 @@ final class CalibratedSizes {
                 sizes.add(new Size(
                         sample.meanRows(),
                         sample.fewestRows(),
+                        sample.mostRows(),
                         known.value(),
                         scores.spread(statistic),
                         known.basis()));
@@ -165,6 +172,9 @@ final class CalibratedSizes {
                 larger = size;
             }
         }
+        if (isTooLarge(rows)) {
+            return null;
+        }
         if (smaller != null) {
             return larger == null || smaller.rows() == rows
                     ? new Place(smaller, smaller, 1.0)
@@ -175,6 +185,10 @@ final class CalibratedSizes {
             return rows >= smallest.fewestRows() ? new Place(smallest, smallest, 1.0) : null;
         }
         return rows * SMALLEST_RATIO >= smallest.rows() ? Place.of(smallest, sizes.get(1), rows) : null;
+    }
+
+    private boolean isTooLarge(long rows) {
+        return grows && !sizes.isEmpty() && rows > sizes.get(sizes.size() - 1).mostRows();
     }
 
     private static Level between(Place place) {
@@ -224,10 +238,12 @@ final class CalibratedSizes {
                         calibrated.isEmpty() ? "no size" : calibrated,
                         sizes.isEmpty()
                                 ? "none has a threshold for %s".formatted(statistic)
-                                : sizes.size() == 1
-                                        ? "of one size alone it is not known how much higher the threshold"
-                                                + " is for fewer rows"
-                                        : "none is as small as twice its rows",
+                                : isTooLarge(rows)
+                                        ? "%s grows with requests, and none is as large".formatted(statistic)
+                                        : sizes.size() == 1
+                                                ? "of one size alone it is not known how much higher the threshold"
+                                                        + " is for fewer rows"
+                                                : "none is as small as twice its rows",
                         rank,
                         rows));
     }

@@ -184,7 +184,12 @@ public record NullSample(int rank, int rowsPerWindow, Map<String, double[]> stat
     }
 
     /** Returns the number of rows of the smallest window. */
-    double fewestRows() {
+    public double fewestRows() {
         return Arrays.stream(values(ROWS)).min().orElse(rowsPerWindow);
+    }
+
+    /** Returns the number of rows of the largest window. */
+    double mostRows() {
+        return Arrays.stream(values(ROWS)).max().orElse(rowsPerWindow);
     }
 }

@@ -128,7 +128,8 @@ public enum Statistic {
             .measuringDrift()
             .from(Source.REQUESTS)
             .reaching(Evidence.LARGEST)
-            .scoringRequests()),
+            .scoringRequests()
+            .growingWithRequests()),
     /** {@code E|y − ŷ|²} of the trained decoder. */
     RECONSTRUCTION_ERROR(
             energy("Energy of the explainer's error, the mean squared length of y - yhat: over sampled rows, or"
@@ -256,6 +257,7 @@ public enum Statistic {
     private final boolean gap;
     private final boolean measuresDrift;
     private final boolean scoresRequests;
+    private final boolean growsWithRequests;
     private final @Nullable Statistic bounds;
     private final boolean upper;
     private final boolean always;
@@ -271,6 +273,7 @@ public enum Statistic {
         gap = facts.gap;
         measuresDrift = facts.measuresDrift;
         scoresRequests = facts.scoresRequests;
+        growsWithRequests = facts.growsWithRequests;
         bounds = facts.bounds;
         upper = facts.upper;
         always = facts.always;
@@ -318,6 +321,14 @@ public enum Statistic {
     /** Returns whether it combines scores of single requests, so that the farthest request can be named. */
     public boolean scoresRequests() {
         return scoresRequests;
+    }
+
+    /**
+     * Returns whether more requests make it larger by chance alone, as they do a maximum: clean windows promise nothing
+     * for larger ones.
+     */
+    public boolean growsWithRequests() {
+        return growsWithRequests;
     }
 
     /**
@@ -391,6 +402,7 @@ public enum Statistic {
         private boolean gap;
         private boolean measuresDrift;
         private boolean scoresRequests;
+        private boolean growsWithRequests;
         private @Nullable Statistic bounds;
         private boolean upper;
         private boolean always = true;
@@ -416,6 +428,11 @@ public enum Statistic {
 
         Facts scoringRequests() {
             scoresRequests = true;
+            return this;
+        }
+
+        Facts growingWithRequests() {
+            growsWithRequests = true;
             return this;
         }
 

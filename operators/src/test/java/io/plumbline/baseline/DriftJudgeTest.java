@@ -127,6 +127,24 @@ class DriftJudgeTest {
     }
 
     @Test
+    void aStatisticThatGrowsWithRequestsHasNoLevelAboveItsLargestCleanWindow() {
+        String worst = Statistic.WORST_REQUEST.label();
+        NullSample clean = new NullSample(
+                RANK, 40, Map.of(worst, new double[] {4, 5, 6}, NullSample.ROWS, new double[] {40, 44, 48}));
+        DriftJudge judge =
+                new DriftJudge(baseline(List.of(clean)), List.of(worst), MEDIAN, MEDIAN, DriftPolicy.immediate(), 1);
+        assertEquals(
+                5.0,
+                judge.readings(window(48, false).with(Statistic.WORST_REQUEST, 4.0))
+                        .get(0)
+                        .threshold());
+        String reason = String.valueOf(judge.readings(window(49, false).with(Statistic.WORST_REQUEST, 4.0))
+                .get(0)
+                .undecided());
+        assertTrue(reason.contains("worst_request grows with requests, and none is as large; run"), reason);
+    }
+
+    @Test
     void belowTheSmallestSizeTheLevelGoesOnAlongTheLineOfTheTwoSmallest() {
         DriftJudge judge = judge(MEDIAN, 1);
         double slope = (0.4 - 0.1) / (1 / Math.sqrt(10) - 1 / Math.sqrt(40));

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A window is compared with clean windows of the largest size for which it has enough rows and the baseline has
  * enough clean windows for the run length. What sampling adds falls with rows, so the comparison errs on the safe side.
- * A window that cannot be compared is passed over and changes nothing. Of {@code request_shift} the scores of its
+ * A statistic that grows with requests is compared in clean windows of the smallest size whose windows all have as many
+ * rows. A window that cannot be compared is passed over and changes nothing. Of {@code request_shift} the scores of its
  * requests are taken one by one and compared with those of the baseline's requests, whatever the window's size. One
  * whose verdict is drifted adds evidence, and later windows are not compared with it.
  */
@@ -151,12 +152,13 @@ final class SequentialWatch {
             return reason;
         }
         if (clean == null) {
-            return ("it has %s, and there are not %d clean windows of rank %d with as few: "
+            return ("it has %s, and there are not %d clean windows of rank %d with as %s: "
                             + "run `plumbline baseline --rank %d --window-rows %d`")
                     .formatted(
                             Amounts.count(geometry.rows(), "row"),
                             leastClean,
                             geometry.rank(),
+                            grows(statistic) ? "many" : "few",
                             geometry.rank(),
                             geometry.rows());
         }
@@ -178,20 +180,26 @@ final class SequentialWatch {
     }
 
     /**
-     * Returns the clean values to compare with: those the state began with, otherwise those of the largest size that
-     * fits; null where every size has more rows than the window or too few windows.
+     * Returns the clean values to compare with: those the state began with, otherwise those of the size that fits best;
+     * null where none fits or has enough windows.
      */
     private double @Nullable [] clean(SequentialState state, String statistic, GapAssessment geometry) {
-        double[] largest = null;
+        boolean grows = grows(statistic);
+        double[] best = null;
         for (NullSample sample : baseline.samplesOf(geometry.rank())) {
             double[] values = sample.values(statistic);
-            if (sample.rowsPerWindow() <= geometry.rows() && values.length >= leastClean) {
+            boolean fits = grows ? sample.fewestRows() >= geometry.rows() : sample.rowsPerWindow() <= geometry.rows();
+            if (fits && values.length >= leastClean) {
                 if (state.goesOnWith(values)) {
                     return values;
                 }
-                largest = values;
+                best = grows && best != null ? best : values;
             }
         }
-        return largest;
+        return best;
+    }
+
+    private static boolean grows(String statistic) {
+        return Statistic.find(statistic).filter(Statistic::growsWithRequests).isPresent();
     }
 }

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.groups.RecentGroups;
 import io.plumbline.judgement.DriftState;
+import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.topology.WatchedFolder;
 import io.plumbline.topology.report.SequentialReport;
 import io.plumbline.topology.windows.ClosedWindow;
 import io.plumbline.topology.windows.Panes;
@@ -81,6 +83,39 @@ class JudgedEvidenceTest extends JudgedWindows {
                 .sequential()
                 .get(0);
         assertTrue(String.valueOf(none.passedOver()).startsWith("request_shift is undefined: "), none::toString);
+    }
+
+    @Test
+    void aWindowOfMoreRowsThanCleanOnesIsPassedOverByWhatGrowsWithRequests() throws IOException {
+        SiteJudge judge = judge("sequential: {statistics: [worst_request], average_run_length: 1h}");
+        ClosedWindow window = mixed(record -> false);
+        SequentialReport taken = judge.judge(window, SiteMemory.initial(), null)
+                .report()
+                .evidence()
+                .sequential()
+                .get(0);
+        assertEquals(1, taken.windows(), taken::toString);
+        ClosedWindow larger = Panes.window(
+                WatchedFolder.SITE,
+                0,
+                10_000,
+                SecondMomentAccumulator.ofDimension(WatchedFolder.WIDTH)
+                        .merge(window.moment())
+                        .merge(window.moment())
+                        .snapshot(),
+                window.sample(),
+                RECORDS,
+                window.notes(),
+                window.account());
+        SequentialReport passed = judge.judge(with(larger, window.requestTotals()), SiteMemory.initial(), null)
+                .report()
+                .evidence()
+                .sequential()
+                .get(0);
+        assertEquals(0, passed.windows());
+        String reason = String.valueOf(passed.passedOver());
+        assertTrue(reason.startsWith("it has 256 rows, and there are not "), reason);
+        assertTrue(reason.contains("clean windows of rank 4 with as many: run"), reason);
     }
 
     @Test
