@@ -86,6 +86,9 @@ public final class DriftJudge {
     public static final String MIX =
             "mix the kinds of traffic over the whole recording, or leave out the windows that are unlike the others";
 
+    private static final String SILENCE =
+            "all other statistics are left out, and that there is no new group says nothing of the rest of the window";
+
     /** The levels of one statistic that are taken from clean windows. */
     private record Levels(
             @Nullable CalibratedSizes threshold, @Nullable CalibratedSizes clear) {}
@@ -212,6 +215,11 @@ public final class DriftJudge {
             readings.add(byRequests(
                     Statistic.REQUEST_EVIDENCE_BY_RANKS, Statistic.REQUESTS_IN_EVIDENCE, requestLevels::level, window));
         }
+        if (isSilenceAlone(readings)) {
+            return readings.stream()
+                    .map(reading -> reading.leftOut() ? reading : reading.undecidedBecause(SILENCE))
+                    .toList();
+        }
         return threshold.isCalibrated() && isMute(readings, window) ? undecided(readings, window) : readings;
     }
 
@@ -318,6 +326,11 @@ public final class DriftJudge {
                         .allMatch(reading -> !Boolean.TRUE.equals(reading.exceeded())
                                 && reading.level() instanceof Level.Known known
                                 && isOutOfReach(reading.statistic(), known.value(), window.rank()));
+    }
+
+    /** Returns whether that there is no new group is all that is left of several statistics. */
+    private static boolean isSilenceAlone(List<Reading> readings) {
+        return readings.size() > 1 && readings.stream().allMatch(reading -> reading.leftOut() || isSilent(reading));
     }
 
     /** Returns whether it is about new groups alone and sees none, which says nothing of the rest. */

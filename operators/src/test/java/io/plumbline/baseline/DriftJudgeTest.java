@@ -529,6 +529,23 @@ class DriftJudgeTest {
     }
 
     @Test
+    void withoutAllOthersThatThereIsNoNewGroupDecidesNothing() {
+        DriftJudge judge = promising(15, "request_evidence", List.of("request_evidence", "new_group"));
+        DriftVerdict silent = judge.judge(DriftState.INITIAL, grouped(0.0)).verdict();
+        String reason =
+                assertInstanceOf(DriftVerdict.Undecided.class, silent).reason();
+        assertTrue(reason.startsWith("all other statistics are left out, and that there is no new group"), reason);
+        assertInstanceOf(
+                DriftVerdict.Drifted.class,
+                judge.judge(DriftState.INITIAL, grouped(11.0)).verdict());
+        DriftJudge alone = promising(15, "request_evidence", List.of("new_group"));
+        assertInstanceOf(
+                DriftVerdict.Aligned.class,
+                alone.judge(DriftState.INITIAL, grouped(0.0)).verdict(),
+                "nothing else was asked for");
+    }
+
+    @Test
     void aWindowOfRequestsThatCannotBeScoredIsJudgedByTheOthers() {
         Map<String, double[]> clean = Map.of("faithfulness_gap", filled(0.4), "request_evidence", filled(1.2));
         DriftJudge judge = new DriftJudge(
