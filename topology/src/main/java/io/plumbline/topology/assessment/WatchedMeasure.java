@@ -1,5 +1,6 @@
 package io.plumbline.topology.assessment;
 
+import io.plumbline.baseline.Baseline;
 import io.plumbline.baseline.DriftJudge;
 import io.plumbline.features.FailingFeatures;
 import io.plumbline.features.FalseDiscoveries;
@@ -63,19 +64,27 @@ final class WatchedMeasure implements Measure<WatchedReport> {
         this.site = site;
         watch = site.settings().watch();
         test = MeanTest.resolving(watch.falseDiscoveryRate() / Math.max(1, watch.tests()));
-        behaviour = site.settings().downstream() == null ? null : behaviour(site);
+        behaviour = site.settings().downstream() == null
+                ? null
+                : behaviour(site.settings().alarms(), site.baseline());
     }
 
-    /** Returns the judge of the KL by its own threshold, else by that of warnings; null where that is of others. */
-    private static @Nullable DriftJudge behaviour(WatchedSite site) {
-        SiteSettings.Alarms alarms = site.settings().alarms();
+    /**
+     * Returns the judge of the KL by its own threshold, else by that of warnings, which are of the site alone; null
+     * where that is of others.
+     */
+    static @Nullable DriftJudge behaviour(SiteSettings.Alarms alarms, Baseline baseline) {
         String kl = Statistic.KL.label();
-        Threshold threshold = alarms.triggers().contains(kl) ? alarms.threshold() : alarms.warnThreshold();
-        return threshold.isCalibrated()
-                        || alarms.triggers().contains(kl)
-                        || alarms.warn().contains(kl)
+        boolean triggers = alarms.triggers().contains(kl);
+        Threshold threshold = triggers ? alarms.threshold() : alarms.warnThreshold();
+        return threshold.isCalibrated() || triggers || alarms.warn().contains(kl)
                 ? new DriftJudge(
-                        site.baseline(), List.of(kl), threshold, threshold, alarms.debounce(), alarms.minimumRows())
+                        triggers ? baseline : baseline.byItself(),
+                        List.of(kl),
+                        threshold,
+                        threshold,
+                        alarms.debounce(),
+                        alarms.minimumRows())
                 : null;
     }
 
