@@ -20,7 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
  * where windows have more than 200 requests. With the share u of a baseline's windows above t, the alarms per window
  * after debounce are those of {@link AlarmLaw#alarmsGiven}; the level is the smallest t at which their mean over
  * baselines is within the budget. Windows that are judged by one baseline are so counted as dependent. The share of few
- * drawn windows scatters, which raises the mean of its square: the level errs on the safe side.
+ * drawn windows scatters, which raises the mean of its square: the level errs on the safe side. There is none where no
+ * drawn window would lie above it.
  *
  * <p><b>Windows of other numbers of requests</b> than those drawn for take the level of the next smaller number, which
  * is higher: numbers grow by a tenth.
@@ -114,7 +115,8 @@ public final class RequestLevels {
             }
         }
         double level = all[kept];
-        if (level >= (1.0 - ROUNDING) * exponent * Math.log(requests + 1.0)) {
+        // A rate of 0 is one that so many windows do not resolve.
+        if (level >= (1.0 - ROUNDING) * exponent * Math.log(requests + 1.0) || rate(values, level) == 0.0) {
             return new Level.Unknown("%s, among %s of the baseline, cannot keep %s"
                     .formatted(
                             Amounts.count(ofWindow, "request"),

@@ -106,6 +106,18 @@ class RequestLevelsTest {
     }
 
     @Test
+    void aPromiseFinerThanTheDrawnWindowsIsNotGiven() {
+        RequestLevels finest = levels(new AlarmBudget.PerWindow(2e-6), 271);
+        assertTrue(Objects.requireNonNull(
+                                assertInstanceOf(Level.Known.class, finest.level(17)).basis())
+                        .windowRate()
+                > 0.0);
+        Level level = levels(new AlarmBudget.PerWindow(1e-7), 271).level(17);
+        String reason = assertInstanceOf(Level.Unknown.class, level).reason();
+        assertTrue(reason.startsWith("17 requests, among 271 of the baseline, cannot keep 1 clean window in "), reason);
+    }
+
+    @Test
     void everyInstanceHasTheSameLevel() {
         assertEquals(
                 known(levels(AlarmBudget.standard(), 100).level(12)),
