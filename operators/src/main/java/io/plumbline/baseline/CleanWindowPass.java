@@ -13,13 +13,13 @@ import io.plumbline.moments.SecondMoment;
 import io.plumbline.parallel.Cores;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.requests.RequestSample;
-import io.plumbline.requests.RequestTotal;
 import io.plumbline.requests.RequestTotals;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For every size asked for, requests are collected until at least that many rows came, too long ones counted, so
  * that all sites of a recording have the same windows; a window is then assessed against the baseline without it, in
- * second moment and reconstructions, its requests scored by a model they had no part in, and forgotten. The unfinished
- * last one is no clean window.
+ * second moment and reconstructions, its requests scored by a model they had no part in and ranked among the others,
+ * and forgotten. The unfinished last one is no clean window.
  *
  * <p>Full windows wait until there are some for each core, and are then assessed beside each other: a product of narrow
  * matrices is too small to be shared. They are kept in the order in which they became full, so that the file is the
@@ -49,6 +49,7 @@ public final class CleanWindowPass {
         private final RequestSums sums;
         private final SampledReconstruction sampled;
         private final List<RequestScore> requests = new ArrayList<>();
+        private final Map<Long, Integer> numbers = new HashMap<>();
         private final List<Integer> places = new ArrayList<>();
         private long came;
         private long identity;
@@ -160,7 +161,7 @@ public final class CleanWindowPass {
                 known == null ? RequestSums.of(explainer, kept) : RequestSums.ofCodes(explainer, kept, known);
         // Two requests of equal contents are two, unless the recording itself repeats.
         long hash = RowSample.hash(RequestSample.hash(kept), number);
-        RequestScore score = crossFit == null ? null : score(crossFit, hash, number, kept);
+        RequestScore score = crossFit == null ? null : crossFit.scoreMean(hash, number, kept);
         rows += kept.rows();
         for (Window window : open.values()) {
             window.sums.merge(request.sums());
@@ -168,24 +169,13 @@ public final class CleanWindowPass {
             window.sampled.add(hash, request.targets(), request.squaredErrors());
             if (score != null) {
                 window.requests.add(score);
+                window.numbers.put(hash, number);
             }
         }
     }
 
     private Window newWindow() {
         return new Window(explainer.targetWidth(), whole.encodedRows());
-    }
-
-    private static RequestScore score(CrossFit fit, long hash, int number, ActivationBatch request) {
-        Double score = fit.scores().get(number);
-        if (score != null) {
-            return RequestScore.among(fit.model().means(), hash, null, request.rows(), score);
-        }
-        double[] sum = new double[fit.model().projection().components()];
-        fit.model().projection().add(request.targetRows(), sum);
-        return fit.model()
-                .score(List.of(new RequestTotal(hash, null, request.rows(), sum)))
-                .get(0);
     }
 
     /**
@@ -242,7 +232,7 @@ public final class CleanWindowPass {
         SecondMoment others = whole.moment().minus(own);
         Matrix otherReconstructions = without(window.sums.reconstructions().snapshot(), otherRows);
         EncodedErrors errors = window.sampled.errors();
-        WindowRequests scored = requests(window.requests, errors);
+        WindowRequests scored = requests(window, errors);
         List<GapAssessment> assessments = new ArrayList<>();
         for (SiteGeometry geometry : geometries) {
             GapAssessment assessment = assess(geometry.withBaseline(others, otherReconstructions), own, window)
@@ -290,18 +280,19 @@ public final class CleanWindowPass {
     }
 
     /** Returns what a live window of so many requests would have: the scores of those it keeps. */
-    private WindowRequests requests(List<RequestScore> scores, EncodedErrors errors) {
-        RequestModel model = whole.requests();
-        if (model == null) {
+    private WindowRequests requests(Window window, EncodedErrors errors) {
+        if (crossFit == null) {
             return WindowRequests.of(null, null, List.of());
         }
+        List<RequestScore> scores = window.requests;
         List<RequestScore> kept = scores.size() <= RequestTotals.DEFAULT_CAPACITY
                 ? scores
                 : scores.stream()
                         .sorted(Comparator.comparingLong(RequestScore::request))
                         .limit(RequestTotals.DEFAULT_CAPACITY)
                         .toList();
-        return WindowRequests.ofScored(model, kept, errors.requests());
+        return WindowRequests.ofScored(
+                crossFit.model(), kept, crossFit.scoreErrors(errors.requests(), window.numbers));
     }
 
     /** Returns the reconstruction moment of all rows but these. */

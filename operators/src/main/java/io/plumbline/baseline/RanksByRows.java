@@ -113,13 +113,35 @@ record RanksByRows(List<Step> steps) {
      */
     @Nullable
     ScoreRanks of(long rows) {
-        ScoreRanks fitting = null;
+        Step fitting = step(rows);
+        return fitting == null ? null : fitting.ranks();
+    }
+
+    private @Nullable Step step(long rows) {
+        Step fitting = null;
         for (Step step : steps) {
             if (step.rows() <= rows) {
-                fitting = step.ranks();
+                fitting = step;
             }
         }
         return fitting;
+    }
+
+    /**
+     * Ranks one of these requests among the others, by the cut that another request of as many rows is ranked by.
+     *
+     * @param cuts of the request, as {@link #cut} gives them
+     * @param request its hash
+     * @param rows of it that are looked at
+     * @return null where it is not among those cut alike
+     */
+    @Nullable
+    RequestScore ofOwn(double[] cuts, long request, long rows) {
+        Step step = step(rows);
+        int at = step == null ? cuts.length : ROWS.indexOf(step.rows());
+        return step == null || at >= cuts.length || !Double.isFinite(cuts[at])
+                ? null
+                : RequestScore.ofOwn(step.ranks(), request, rows, cuts[at]);
     }
 
     /** Returns the fewest requests that another one is ranked among. */

@@ -21,6 +21,11 @@ public record RequestScore(long request, @Nullable String name, long rows, doubl
         return new RequestScore(request, name, rows, score, ranks.pValue(score), ranks.rank(score));
     }
 
+    /** Ranks a score of one of the baseline's requests among those of the others. */
+    static RequestScore ofOwn(ScoreRanks ranks, long request, long rows, double score) {
+        return new RequestScore(request, null, rows, score, ranks.pValueOfOwn(score), ranks.rankOfOwn(score));
+    }
+
     /** Returns {@code -ln p}, from 0 to 30. */
     public double evidence() {
         return -Math.log(pValue);

@@ -64,6 +64,11 @@ final class ScoreRanks {
         return (1.0 + atLeast(score)) / (ascending.length + 1.0);
     }
 
+    /** Returns the rank that one of these scores has among the others. */
+    double rankOfOwn(double score) {
+        return (double) atLeast(score) / ascending.length;
+    }
+
     /**
      * Returns the p-value that one of these scores has among the others.
      *
@@ -71,7 +76,7 @@ final class ScoreRanks {
      */
     double pValueOfOwn(double score) {
         if (!(score > tailBegins)) {
-            return (double) atLeast(score) / ascending.length;
+            return rankOfOwn(score);
         }
         int own = Arrays.binarySearch(ascending, score);
         double[] others = new double[ascending.length - 1];

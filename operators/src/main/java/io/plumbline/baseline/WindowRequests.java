@@ -65,16 +65,17 @@ public record WindowRequests(
         }
         boolean fits =
                 totals != null && totals.projection().equals(model.projection().id());
-        return ofScored(model, model.score(totals != null && fits ? totals.totals() : List.of()), errors);
+        return ofScored(
+                model, model.score(totals != null && fits ? totals.totals() : List.of()), model.scoreErrors(errors));
     }
 
-    /** Scores the requests of a window whose means are scored. */
-    static WindowRequests ofScored(RequestModel model, List<RequestScore> means, List<RequestError> errors) {
+    /** Scores the requests of a window whose means and reconstructions are scored. */
+    static WindowRequests ofScored(RequestModel model, List<RequestScore> means, List<RequestScore> errors) {
         Map<Long, RequestScore> byRequest = new HashMap<>();
         means.forEach(score -> byRequest.put(score.request(), score));
         List<RequestScore> reconstructions = new ArrayList<>();
         List<RequestScore> both = new ArrayList<>();
-        for (RequestScore score : model.scoreErrors(errors)) {
+        for (RequestScore score : errors) {
             RequestScore mean = byRequest.get(score.request());
             RequestScore named = mean == null ? score : score.named(mean.name());
             reconstructions.add(named);

@@ -113,7 +113,7 @@ class BaselineRequestsTest {
                             .toList(),
                     model.usualRows(),
                     128));
-            double pValue = model.means().pValue(without.score(means.kept().get(i), model.usualRows()));
+            double pValue = model.means().pValueOfOwn(without.score(means.kept().get(i), model.usualRows()));
             expected = Math.max(expected, -Math.log(pValue));
         }
         NullSample sample = baseline.sample(BaselineTest.RANK, 35).orElseThrow();
