@@ -5,7 +5,9 @@ import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.report.Samples;
 import io.plumbline.topology.report.WindowMetric;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +48,10 @@ public record SiteSnapshot(String site, List<Sample> samples) {
     public static final class Builder implements Samples {
         private final String site;
         private final List<Sample> samples = new ArrayList<>();
+        private final Set<Series> series = new HashSet<>();
+
+        /** A family and the label in it that a window has at most one value of. */
+        private record Series(WindowMetric metric, @Nullable String labelValue) {}
 
         private Builder(String site) {
             this.site = site;
@@ -96,7 +102,8 @@ public record SiteSnapshot(String site, List<Sample> samples) {
                 double within = Math.min(1.0, Math.max(0.0, number));
                 number = Math.abs(within - number) <= ROUND_OFF ? within : Double.NaN;
             }
-            if (Double.isFinite(number)) {
+            // Some labels are text of producers. Of two equal ones the first counts: two would fail the whole scrape.
+            if (Double.isFinite(number) && series.add(new Series(metric, labelValue))) {
                 samples.add(new Sample(metric, labelValue, number));
             }
             return this;

@@ -78,10 +78,11 @@ public record CandidateReport(
     }
 
     private static final WindowMetric FVU = WindowMetric.family(
-            "plumbline_candidate_fvu_ratio", "FVU of the explainer that is measured beside the one in service");
+            "plumbline_candidate_fraction_of_variance_unexplained",
+            "FVU of the explainer that is measured beside the one in service; may exceed 1");
     private static final WindowMetric FVU_IN_SERVICE = WindowMetric.family(
-            "plumbline_candidate_in_service_fvu_ratio",
-            "FVU of the explainer in service, on the rows on which another is measured beside it");
+            "plumbline_candidate_in_service_fraction_of_variance_unexplained",
+            "FVU of the explainer in service, on the rows on which another is measured beside it; may exceed 1");
     private static final WindowMetric WINDOWS_BETTER = WindowMetric.family(
             "plumbline_candidate_better_windows",
             "Of the last windows those in which the explainer that is measured beside the one in service reconstructed"

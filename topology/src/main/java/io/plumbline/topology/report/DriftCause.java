@@ -30,8 +30,9 @@ public record DriftCause(
                     + " drift",
             "change");
 
+    /** A name and a value may each have spaces in them; a name has no {@code =}, so two changes have two labels. */
     static final BiConsumer<DriftCause, Samples> SAMPLES = (cause, samples) -> cause.changes()
-            .forEach(change -> samples.set(CHANGE, change.name() + " " + change.value(), change.share()));
+            .forEach(change -> samples.set(CHANGE, change.name() + "=" + change.value(), change.share()));
 
     /** The most changes that a report names. */
     public static final int MOST = 5;

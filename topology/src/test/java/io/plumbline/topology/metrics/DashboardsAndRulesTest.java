@@ -43,7 +43,8 @@ class DashboardsAndRulesTest {
 
     private static final String CHOSEN = "cluster=~\"$cluster\",namespace=~\"$namespace\",job=~\"$job\"";
     private static final Pattern RUNBOOK_ENTRY = Pattern.compile("(?ms)^## (Plumbline\\w+)$(.*?)(?=^## |\\z)");
-    private static final Pattern LABEL = Pattern.compile("([a-z_]+)\\s*(?:=~|!=|!~|=)");
+    /** Begins a selector or follows a comma: a value may have a {@code =} in it. */
+    private static final Pattern LABEL = Pattern.compile("(?:^|,)\\s*([a-z_]+)\\s*(?:=~|!=|!~|=)");
 
     @Test
     void everyDashboardIsWellFormedAndQueriesOnlyExportedMetricsByTheirLabels() throws IOException {

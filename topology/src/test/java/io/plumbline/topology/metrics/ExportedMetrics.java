@@ -230,7 +230,7 @@ final class ExportedMetrics {
             case "clean" -> List.of("windows", "requests");
             case "value" -> List.of("acme");
             case "block" -> List.of("targets.3");
-            case "change" -> List.of("engine_version 0.20");
+            case "change" -> List.of("engine_version=0.20");
             case "tokens" -> List.of("delivered", "cached", "not_sampled", "dropped");
             case "harm" -> List.of("none", "watched", "behaviour", "unknown");
             case "name" -> List.of("feature 7", "refusal");

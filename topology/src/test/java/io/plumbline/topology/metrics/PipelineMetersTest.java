@@ -9,6 +9,9 @@ import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.panes.LateReason;
 import io.plumbline.topology.panes.RowAccount;
 import io.plumbline.topology.panes.StateSize;
+import io.plumbline.topology.report.CandidateReport;
+import io.plumbline.topology.report.DriftCause;
+import io.plumbline.topology.report.Sections;
 import io.plumbline.topology.report.WindowMetric;
 import io.plumbline.topology.report.WindowReports;
 import java.io.ByteArrayOutputStream;
@@ -67,6 +70,55 @@ class PipelineMetersTest {
         Set<WindowMetric> all = new HashSet<>(WindowMetric.all());
         all.remove(WindowMetric.WORST_BLOCK); // of several reports
         assertEquals(all, families);
+    }
+
+    @Test
+    void changesWhoseNamesAndValuesRunTogetherAreSeriesOfTheirOwnAndOneTwiceFailsNoScrape() throws IOException {
+        List<DriftCause.Change> changes =
+                List.of(change("a", "b c", 0.75), change("a b", "c", 0.5), change("a", "b c", 0.25));
+        SiteSnapshot.Builder snapshot = SiteSnapshot.of("blocks.7");
+        Sections.NONE.with(Sections.CAUSE, new DriftCause("change", changes, "new")).addTo(snapshot);
+        try (Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256))) {
+            metrics.pipeline().show(snapshot.build());
+            String text = scrape(metrics);
+            has(text, "plumbline_drift_change_ratio{change=\"a=b c\",site=\"blocks.7\"} 0.75");
+            has(text, "plumbline_drift_change_ratio{change=\"a b=c\",site=\"blocks.7\"} 0.5");
+        }
+    }
+
+    private static DriftCause.Change change(String name, String value, double share) {
+        return new DriftCause.Change(name, value, 0, share, "before", 8, 0, null, null);
+    }
+
+    @Test
+    void anFvuAboveOneIsShownOfTheCandidateToo() {
+        SiteSnapshot.Builder samples = SiteSnapshot.of("blocks.7");
+        // The kinds of sections are loaded in their order, which is that of the page.
+        Sections.NONE
+                .with(
+                        Sections.CANDIDATE,
+                        new CandidateReport(
+                                "candidate",
+                                "ab".repeat(32),
+                                CandidateReport.Standing.WORSE,
+                                512,
+                                12,
+                                1.5,
+                                1.25,
+                                0.0625,
+                                null,
+                                32.5,
+                                24.25,
+                                900,
+                                800,
+                                5,
+                                0,
+                                false,
+                                List.of()))
+                .addTo(samples);
+        SiteSnapshot snapshot = samples.build();
+        assertEquals(1.5, value(snapshot, "plumbline_candidate_fraction_of_variance_unexplained", ""));
+        assertEquals(1.25, value(snapshot, "plumbline_candidate_in_service_fraction_of_variance_unexplained", ""));
     }
 
     @Test
@@ -139,7 +191,7 @@ class PipelineMetersTest {
             assertTrue(
                     after.lines().noneMatch(line -> line.contains("chat")),
                     "a request, whose name a user chose, is a label");
-            has(after, "plumbline_drift_change_ratio{change=\"engine_version 0.20\",site=\"blocks.7\"} 0.75");
+            has(after, "plumbline_drift_change_ratio{change=\"engine_version=0.20\",site=\"blocks.7\"} 0.75");
             has(after, "plumbline_breakdown_faithfulness_gap{site=\"blocks.7\",value=\"acme\"} 4.25");
             has(after, "plumbline_breakdown_whitened_mean_shift{site=\"blocks.7\",value=\"acme\"} 1.75");
             has(after, "plumbline_breakdown_fraction_of_variance_unexplained{site=\"blocks.7\",value=\"acme\"} 0.375");
