@@ -195,19 +195,19 @@ public final class Console
         String path = request.getHttpURI().getPath();
         logReader(request, path);
         HEADERS.forEach(response.getHeaders()::put);
-        if (Route.of(path) == Route.EVENTS && request.getMethod().equals("GET")) {
-            String place = request.getHeaders().get("Last-Event-ID");
-            if (!streams.follow(
-                    response, callback, place == null ? query(request).get("after") : place)) {
-                response.getHeaders().put(HttpHeader.RETRY_AFTER, "5");
-                problem(503, "%d browsers follow already; close one".formatted(ConsoleLimits.CLIENTS))
-                        .send(response, callback);
-            }
-            return;
-        }
         WebAnswer answer;
         try {
-            answer = path.startsWith(API) ? api(request, response, path) : page(path);
+            if (Route.of(path) == Route.EVENTS && request.getMethod().equals("GET")) {
+                String place = request.getHeaders().get("Last-Event-ID");
+                if (streams.follow(
+                        response, callback, place == null ? query(request).get("after") : place)) {
+                    return;
+                }
+                response.getHeaders().put(HttpHeader.RETRY_AFTER, "5");
+                answer = problem(503, "%d browsers follow already; close one".formatted(ConsoleLimits.CLIENTS));
+            } else {
+                answer = path.startsWith(API) ? api(request, response, path) : page(path);
+            }
         } catch (IllegalArgumentException refused) {
             answer = problem(400, String.valueOf(refused.getMessage()));
         } catch (RuntimeException e) {

@@ -5,11 +5,16 @@ package io.plumbline.topology.console;
  * site's newest report, with its features and spectra, about 20 KB.
  *
  * @param windows of each site
+ * @param modelWindows of each model: every answer of {@code /api/sites} has all of them, with a value a site
  * @param adaptations reports of the adapter for each site
  */
-public record ConsoleLimits(int windows, int adaptations) {
+public record ConsoleLimits(int windows, int modelWindows, int adaptations) {
+
+    /** Keeps everything, for a file. */
+    static final ConsoleLimits NONE = new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
 
     private static final int WINDOWS = 1_000;
+    private static final int MODEL_WINDOWS = 180;
     private static final int ADAPTATIONS = 100;
     private static final int WINDOWS_OF_ALL_SITES = 100_000;
     private static final int ADAPTATIONS_OF_ALL_SITES = 10_000;
@@ -24,6 +29,8 @@ public record ConsoleLimits(int windows, int adaptations) {
     static ConsoleLimits of(int sites) {
         int some = Math.max(1, sites);
         return new ConsoleLimits(
-                Math.min(WINDOWS, WINDOWS_OF_ALL_SITES / some), Math.min(ADAPTATIONS, ADAPTATIONS_OF_ALL_SITES / some));
+                Math.min(WINDOWS, WINDOWS_OF_ALL_SITES / some),
+                MODEL_WINDOWS,
+                Math.min(ADAPTATIONS, ADAPTATIONS_OF_ALL_SITES / some));
     }
 }

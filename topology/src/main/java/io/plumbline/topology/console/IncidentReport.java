@@ -63,8 +63,7 @@ public final class IncidentReport {
      */
     public static String html(
             MonitorConfig config, String site, List<WindowReport> windows, List<AdaptationReport> adaptations) {
-        ConsoleModel model = new ConsoleModel(
-                List.of(site), List.of(), new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE), new Events(1));
+        ConsoleModel model = new ConsoleModel(List.of(site), List.of(), ConsoleLimits.NONE, new Events(1));
         windows.forEach(model::window);
         adaptations.forEach(model::adaptation);
         return page(recorded(new ConsoleApi(config, model), site, List.of(site)));
@@ -84,11 +83,8 @@ public final class IncidentReport {
             List<ModelReport> reports,
             List<WindowReport> windows,
             List<AdaptationReport> adaptations) {
-        ConsoleModel model = new ConsoleModel(
-                settings.sites(),
-                List.of(settings),
-                new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE),
-                new Events(1));
+        ConsoleModel model =
+                new ConsoleModel(settings.sites(), List.of(settings), ConsoleLimits.NONE, new Events(1));
         windows.forEach(model::window);
         adaptations.forEach(model::adaptation);
         reports.forEach(model::model);

@@ -9,14 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Holds what the console knows of one model. Immutable.
  *
  * @param sites of the model, in the order of their layers
- * @param windows by end in event time, the newest last, at most {@value #WINDOWS}
+ * @param windows by end in event time, the newest last
  * @param newest the whole report of the last of them
  */
 record ModelHistory(
@@ -24,8 +23,6 @@ record ModelHistory(
         List<String> sites,
         List<Point> windows,
         @Nullable ModelReport newest) {
-
-    private static final int WINDOWS = 180;
 
     /**
      * A window of a model.
@@ -40,8 +37,12 @@ record ModelHistory(
         return new ModelHistory(model.model(), model.sites(), List.of(), null);
     }
 
-    /** Returns the history with a window more; a window that is known is replaced. */
-    ModelHistory with(ModelReport report) {
+    /**
+     * Returns the history with a window more; a window that is known is replaced.
+     *
+     * @param most windows that are kept
+     */
+    ModelHistory with(ModelReport report, int most) {
         Map<String, SiteStanding> standings =
                 report.sites().stream().collect(Collectors.toMap(SiteStanding::site, Function.identity()));
         List<@Nullable Double> over = new ArrayList<>();
@@ -50,14 +51,20 @@ record ModelHistory(
             over.add(standing == null ? null : standing.overThreshold());
         }
         Point point = new Point(report.windowEndMs(), report.verdict(), report.overThreshold(), over);
-        List<Point> all = Stream.concat(
-                        windows.stream().filter(other -> other.windowEndMs() != point.windowEndMs()), Stream.of(point))
-                .sorted((one, other) -> Long.compare(one.windowEndMs(), other.windowEndMs()))
-                .toList();
+        List<Point> all = new ArrayList<>(windows);
+        int at = all.size();
+        while (at > 0 && all.get(at - 1).windowEndMs() > point.windowEndMs()) {
+            at--;
+        }
+        if (at > 0 && all.get(at - 1).windowEndMs() == point.windowEndMs()) {
+            all.set(at - 1, point);
+        } else {
+            all.add(at, point);
+        }
         return new ModelHistory(
                 model,
                 sites,
-                all.subList(Math.max(0, all.size() - WINDOWS), all.size()),
+                List.copyOf(all.subList(Math.max(0, all.size() - most), all.size())),
                 newest == null || newest.windowEndMs() <= report.windowEndMs() ? report : newest);
     }
 }

@@ -1,4 +1,5 @@
 import { h, svg, table } from "./dom.js";
+import { record } from "./feed.js";
 import { ago, apart, moment, words } from "./format.js";
 import { badge, siteName } from "./sites.js";
 
@@ -47,7 +48,7 @@ function sinceOf(model) {
 }
 
 function map(model) {
-  const windows = model.windows.slice(-SHOWN);
+  const windows = record ? model.windows : model.windows.slice(-SHOWN);
   const width = windows.length * COLUMN;
   const height = model.sites.length * ROW;
   const cells = model.sites.map((site, row) => {

@@ -236,7 +236,7 @@ class ConsolePageIT {
     @Test
     void theFileForAnIncidentOfAModelHasItsMapAndThePagesOfTheSitesThatWereAbove() throws Exception {
         MonitorConfig config = ConsoleReports.model(folder);
-        List<ModelReport> reports = IntStream.range(0, 12)
+        List<ModelReport> reports = IntStream.range(0, 130)
                 .mapToObj(window -> ConsoleReports.ofModel(window, 20, window < 8 ? 20 : 23))
                 .toList();
         List<WindowReport> windows = Stream.concat(windows("layer.20", 6).stream(), windows("layer.1", 6).stream())
@@ -250,6 +250,9 @@ class ConsolePageIT {
         browser.awaitText(".part.model", "since the window that ended 2023-11-14 22:23:00 UTC");
         String text = String.valueOf(browser.run("return document.querySelector('.part.model').textContent"));
         assertTrue(text.contains("First layer above: layer.20, worst: layer.22."), text);
+        String map = String.valueOf(
+                browser.run("return document.querySelector('.map svg').getAttribute('aria-label')"));
+        assertTrue(map.contains(" by time, 130 windows: "), map);
         browser.driver().findElement(By.cssSelector(".part.model p a")).click();
         browser.awaitText("main h1", "layer.20");
         browser.awaitText(".answers", "Is it drift?");

@@ -10,13 +10,18 @@ import at.favre.lib.crypto.bcrypt.BCrypt;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.plumbline.judgement.Verdict;
+import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.report.Json;
+import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
+import java.net.Socket;
+import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
@@ -27,9 +32,11 @@ import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -265,6 +272,8 @@ class ConsoleTest {
             assertEquals(
                     400,
                     served.get("/api/sites/blocks.7/windows?from_ms=yesterday").statusCode());
+            String refused = raw(served, "/api/events?after=%zz");
+            assertTrue(refused.startsWith("HTTP/1.1 400 ") && refused.contains("\"problem\":"), refused);
         }
     }
 
@@ -328,6 +337,22 @@ class ConsoleTest {
     }
 
     @Test
+    void theFileOfAModelHasEveryWindowOfTheModelAndThePageOfAMonitorTheLastOnes() throws Exception {
+        MonitorConfig config = ConsoleReports.model(folder);
+        List<ModelReport> reports = IntStream.range(0, 360)
+                .mapToObj(window -> ConsoleReports.ofModel(window, 20, 23))
+                .toList();
+        JsonNode recorded = ConsoleReports.recorded(IncidentReport.html(
+                config, Objects.requireNonNull(config.models().get("llama")), reports, List.of(), List.of()));
+        assertEquals(360, recorded.at("/overview/models/0/windows").size());
+        try (ServedConsole served = ServedConsole.start(config)) {
+            reports.forEach(served.console()::onModelReport);
+            JsonNode overview = JSON.readTree(served.get("/api/sites").body());
+            assertEquals(180, overview.at("/models/0/windows").size());
+        }
+    }
+
+    @Test
     void noTextOfTheFileForAnIncidentEndsItsElement() throws Exception {
         String site = ConsoleReports.HOSTILE + "</script><!--<script>";
         String html = IncidentReport.html(
@@ -350,6 +375,19 @@ class ConsoleTest {
                     .get("windows");
             assertEquals(2, windows.size());
             assertEquals(end + 60_000, windows.get(0).get("window_end_ms").asLong());
+        }
+    }
+
+    /** Asks for a path that no {@link java.net.URI} can name, and returns the whole answer. */
+    private static String raw(ServedConsole served, String path) throws IOException {
+        URI address = URI.create(served.address("/"));
+        try (Socket socket = new Socket(address.getHost(), address.getPort())) {
+            socket.setSoTimeout(10_000);
+            socket.getOutputStream()
+                    .write("GET %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+                            .formatted(path)
+                            .getBytes(StandardCharsets.US_ASCII));
+            return new String(socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
