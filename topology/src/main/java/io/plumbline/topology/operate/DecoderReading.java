@@ -5,6 +5,7 @@ import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.DecoderSubscriber;
 import io.plumbline.topology.emission.DecoderSubscription;
 import io.plumbline.topology.emission.PublishedDecoder;
+import io.plumbline.wire.Printable;
 import java.io.PrintWriter;
 import java.util.Properties;
 import java.util.concurrent.BlockingQueue;
@@ -107,8 +108,8 @@ final class DecoderReading implements AutoCloseable, DecoderListener {
             err.flush();
         }
         if (found instanceof Found.Refused refused) {
-            err.println("site %s, version %d is not served: %s"
-                    .formatted(refused.site(), refused.version(), refused.reason()));
+            err.println(Printable.of("site %s, version %d is not served: %s"
+                    .formatted(refused.site(), refused.version(), refused.reason())));
             err.flush();
         }
     }

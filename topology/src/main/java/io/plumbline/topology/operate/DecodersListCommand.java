@@ -4,6 +4,7 @@ import io.plumbline.topology.adaptation.DecoderKind;
 import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.emission.DecoderManifest;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -61,13 +62,14 @@ final class DecodersListCommand implements Callable<Integer> {
         List<DecoderManifest> shown = new ArrayList<>(listing.serving().values());
         for (String site : listing.sites()) {
             SwapState state = listing.state(site);
-            print(out, site, listing.serving().get(site), state.pinned() ? "in service, pinned" : "in service", now);
+            String printed = Printable.of(site);
+            print(out, printed, listing.serving().get(site), state.pinned() ? "in service, pinned" : "in service", now);
             DecoderManifest candidate = listing.waiting(site);
             if (candidate != null) {
                 Instant expires = Instant.ofEpochMilli(Objects.requireNonNull(state.waiting(), "a candidate that waits")
                         .expiresMs());
                 String waits = (now.isBefore(expires) ? "waits until " : "expired ") + expires;
-                print(out, site, candidate, waits, now);
+                print(out, printed, candidate, waits, now);
                 shown.add(candidate);
             }
             SwapState.Waiting explainer = state.explainer();
@@ -75,7 +77,7 @@ final class DecodersListCommand implements Callable<Integer> {
                 String waits = now.toEpochMilli() < explainer.expiresMs() ? "waits until " : "expired ";
                 out.printf(
                         ROW,
-                        site,
+                        printed,
                         explainer.number(),
                         "explainer",
                         waits + Instant.ofEpochMilli(explainer.expiresMs()),
@@ -86,8 +88,8 @@ final class DecodersListCommand implements Callable<Integer> {
         }
         if (listing.keys() != null) {
             out.println();
-            shown.forEach(manifest -> out.println(
-                    "%s, version %d: %s".formatted(manifest.site(), manifest.version(), listing.signature(manifest))));
+            shown.forEach(manifest -> out.println(Printable.of(
+                    "%s, version %d: %s".formatted(manifest.site(), manifest.version(), listing.signature(manifest)))));
         }
         out.flush();
         return listing.exitCode(shown);

@@ -2,6 +2,7 @@ package io.plumbline.topology.operate;
 
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.emission.DecoderManifest;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.ArrayList;
@@ -41,7 +42,11 @@ final class DecodersShowCommand implements Callable<Integer> {
         DecoderListing listing = DecoderListing.read(source, spec.commandLine().getErr());
         if (!listing.sites().contains(site)) {
             throw new UsageException("--site = %s: the topic has decoders of %s"
-                    .formatted(site, listing.sites().isEmpty() ? "no site" : String.join(", ", listing.sites())));
+                    .formatted(
+                            site,
+                            listing.sites().isEmpty()
+                                    ? "no site"
+                                    : Printable.of(String.join(", ", listing.sites()))));
         }
         PrintWriter out = spec.commandLine().getOut();
         List<DecoderManifest> shown = new ArrayList<>();
@@ -63,12 +68,17 @@ final class DecodersShowCommand implements Callable<Integer> {
     }
 
     private static void print(PrintWriter out, DecoderManifest manifest, String signature) {
-        out.printf(ROW, "version", manifest.version());
-        out.printf(ROW, "kind", manifest.kind());
-        out.printf(ROW, "parent_sha256", manifest.parentSha256());
-        out.printf(ROW, "sha256", manifest.sha256());
-        out.printf(ROW, "signature", signature);
-        out.printf(ROW, "travels_as", String.format(Locale.ROOT, "%.1f MB weights", manifest.bytes() / 1e6));
-        manifest.lineage().forEach((key, value) -> out.printf(ROW, key, value));
+        print(out, "version", Long.toString(manifest.version()));
+        print(out, "kind", manifest.kind().label());
+        print(out, "parent_sha256", manifest.parentSha256());
+        print(out, "sha256", manifest.sha256());
+        print(out, "signature", signature);
+        print(out, "travels_as", String.format(Locale.ROOT, "%.1f MB weights", manifest.bytes() / 1e6));
+        manifest.lineage().forEach((key, value) -> print(out, key, value));
+    }
+
+    /** Prints one row and no more: who approves a decoder reads it, and a manifest comes from outside. */
+    private static void print(PrintWriter out, String key, String value) {
+        out.printf(ROW, Printable.of(key), Printable.of(value));
     }
 }

@@ -11,6 +11,7 @@ import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.emission.DecoderSigner;
 import io.plumbline.topology.kafka.TopicReader;
 import io.plumbline.topology.report.Json;
+import io.plumbline.wire.Printable;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
@@ -129,7 +130,7 @@ final class SwapOrder {
                                     + "look with `plumbline decoders list` before you repeat it")
                             .formatted(timeout, requests));
         }
-        String said = "site %s, %s: %s".formatted(site, report.outcome(), report.reason());
+        String said = Printable.of("site %s, %s: %s".formatted(site, report.outcome(), report.reason()));
         if (report.outcome() == Outcome.REJECTED) {
             throw new UsageException(said);
         }

@@ -105,6 +105,26 @@ class DecodersIT {
     }
 
     @Test
+    void aManifestPrintsNoRowOfItsOwnMakingAndMovesNoCursor() throws Exception {
+        String brokers = broker.bootstrapServers();
+        Brokers.createTopic(Map.of("bootstrap.servers", brokers), "hostile", 1);
+        Map<String, String> lineage = Map.of("a\u001b[2K", "b\nsignature  signed by ada");
+        try (Producer<byte[], byte[]> producer = new KafkaProducer<>(
+                Map.of("bootstrap.servers", brokers), new ByteArraySerializer(), new ByteArraySerializer())) {
+            send(producer, DecoderRecords.of("hostile", "layer.2", 1, "0\nkind", decoder(3), DType.F32, lineage));
+            producer.flush();
+        }
+        Shell show = Shell.run(
+                "decoders", "show", "--bootstrap-servers", brokers, "--topic", "hostile", "--site", "layer.2");
+        assertEquals(0, show.exitCode(), show.err());
+        assertEquals(7, show.out().lines().count(), show.out());
+        assertTrue(show.out().contains("\na?[2K "), show.out());
+        Shell fetched = site("fetch", "layer.2", folder.resolve("hostile"), "--topic", "hostile");
+        assertEquals(3, fetched.exitCode(), fetched.err());
+        assertTrue(fetched.err().contains("0?kind"), fetched.err());
+    }
+
+    @Test
     void whoSignedADecoderIsShownAndCheckedByTheKeysGiven() throws Exception {
         String brokers = broker.bootstrapServers();
         Brokers.createTopic(Map.of("bootstrap.servers", brokers), "signed", 1);

@@ -30,13 +30,25 @@ public final class DecoderRecords {
     /** Returns chunks, then the manifest. */
     public static List<ProducerRecord<byte[], byte[]>> of(
             String topic, String site, long version, String parentSha256, Decoder decoder, DType dtype) {
-        DecoderArtefact artefact = DecoderArtefact.of(decoder, dtype, LINEAGE);
+        return of(topic, site, version, parentSha256, decoder, dtype, LINEAGE);
+    }
+
+    /** Returns chunks, then the manifest with this lineage. */
+    public static List<ProducerRecord<byte[], byte[]>> of(
+            String topic,
+            String site,
+            long version,
+            String parentSha256,
+            Decoder decoder,
+            DType dtype,
+            Map<String, String> lineage) {
+        DecoderArtefact artefact = DecoderArtefact.of(decoder, dtype, lineage);
         List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
         artefact.cut(
                 version,
                 (index, chunk) ->
                         records.add(new ProducerRecord<>(topic, 0, new DecoderKey(site, index).encode(), chunk)));
-        DecoderManifest manifest = artefact.manifest(site, version, DecoderKind.ADAPTED, parentSha256, LINEAGE);
+        DecoderManifest manifest = artefact.manifest(site, version, DecoderKind.ADAPTED, parentSha256, lineage);
         records.add(
                 new ProducerRecord<>(topic, 0, new DecoderKey(site, DecoderKey.MANIFEST).encode(), manifest.encode()));
         return records;
