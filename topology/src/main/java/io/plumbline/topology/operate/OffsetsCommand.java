@@ -4,7 +4,6 @@ import io.plumbline.topology.cli.ExitCodes;
 import io.plumbline.topology.cli.UsageException;
 import io.plumbline.topology.config.ActivationTopic;
 import io.plumbline.topology.config.MonitorConfig;
-import io.plumbline.topology.config.TopicNames;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -106,10 +105,13 @@ final class OffsetsCommand implements Callable<Integer> {
     }
 
     /** Returns the topics that the applications read, in the order a record meets them. */
-    private static List<String> read(MonitorConfig monitor) {
+    static List<String> read(MonitorConfig monitor) {
         List<String> read = new ArrayList<>();
         monitor.activationTopics().forEach(of -> read.add(of.topic()));
         read.add(monitor.topics().moments());
+        if (!monitor.models().isEmpty()) {
+            read.add(monitor.topics().modelWindows());
+        }
         read.add(monitor.topics().adaptationRequests());
         return read;
     }
@@ -124,16 +126,15 @@ final class OffsetsCommand implements Callable<Integer> {
     }
 
     /** The group that reads the topic, which is the application's id. */
-    private static String group(MonitorConfig monitor, String topic) {
-        TopicNames names = monitor.topics();
-        if (monitor.isActivationTopic(topic) || topic.equals(names.moments())) {
-            return monitor.monitorApplicationId();
+    static String group(MonitorConfig monitor, String topic) {
+        List<String> read = read(monitor);
+        if (!read.contains(topic)) {
+            throw new UsageException("--topic %s: neither application reads it; expected one of %s"
+                    .formatted(topic, String.join(", ", read)));
         }
-        if (topic.equals(names.adaptationRequests())) {
-            return monitor.adapterApplicationId();
-        }
-        throw new UsageException("--topic %s: neither application reads it; expected one of %s"
-                .formatted(topic, String.join(", ", read(monitor))));
+        return topic.equals(monitor.topics().adaptationRequests())
+                ? monitor.adapterApplicationId()
+                : monitor.monitorApplicationId();
     }
 
     private String pass(GroupPlaces places, String name, int from, long offset) {
