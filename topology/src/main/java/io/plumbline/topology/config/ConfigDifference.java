@@ -36,12 +36,14 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
             "warn_threshold",
             "watch");
 
+    private static final List<String> HEADERS = List.of("metrics", "otlp", "headers");
+
     private static final Set<String> OF_MODEL = Set.of("debounce", "threshold", "wait");
 
-    /** Returns the difference of two effective configurations. */
-    public static ConfigDifference of(ObjectNode before, ObjectNode after) {
-        Map<List<String>, JsonNode> old = values(before);
-        Map<List<String>, JsonNode> next = values(after);
+    /** Returns the difference of two configurations; a secret that changed is in it without its value. */
+    public static ConfigDifference of(ReadConfig before, ReadConfig after) {
+        Map<List<String>, JsonNode> old = values(before.effective());
+        Map<List<String>, JsonNode> next = values(after.effective());
         Set<List<String>> all = new TreeSet<>(Comparator.comparing(key -> String.join("\0", key)));
         all.addAll(old.keySet());
         all.addAll(next.keySet());
@@ -51,6 +53,8 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
             if (!isSame(old.get(key), next.get(key))) {
                 (isLive(key) ? live : fixed)
                         .add("%s: %s -> %s".formatted(ConfigNode.path(key), shown(old.get(key)), shown(next.get(key))));
+            } else if (!Objects.equals(clear(before.config(), key), clear(after.config(), key))) {
+                fixed.add("%s: %s -> another value".formatted(ConfigNode.path(key), shown(old.get(key))));
             }
         }
         return new ConfigDifference(List.copyOf(live), List.copyOf(fixed));
@@ -68,6 +72,17 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
         } catch (IllegalArgumentException noTimes) {
             return false;
         }
+    }
+
+    /** Returns what a key whose value the tree may hide really has; null for every other key. */
+    private static @Nullable String clear(MonitorConfig config, List<String> key) {
+        String name = key.get(key.size() - 1);
+        OtlpSettings otlp = config.otlp();
+        return key.get(0).equals("kafka")
+                ? config.kafka().get(name)
+                : otlp != null && key.subList(0, key.size() - 1).equals(HEADERS)
+                        ? otlp.headers().get(name)
+                        : null;
     }
 
     private static boolean isLive(List<String> key) {

@@ -171,7 +171,7 @@ public final class ConfigReload implements AutoCloseable {
     private void read(Path file) throws IOException, InterruptedException {
         ReadConfig next = ReadConfig.of(file);
         lastRead = next;
-        ConfigDifference difference = ConfigDifference.of(running.read().effective(), next.effective());
+        ConfigDifference difference = ConfigDifference.of(running.read(), next);
         if (!difference.fixed().isEmpty()) {
             throw new IllegalStateException(
                     "a running process cannot take this over, restart it: " + String.join("; ", difference.fixed()));

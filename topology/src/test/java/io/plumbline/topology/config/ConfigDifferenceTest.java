@@ -3,10 +3,11 @@ package io.plumbline.topology.config;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ConfigDifferenceTest {
 
@@ -17,11 +18,11 @@ class ConfigDifferenceTest {
             """;
 
     private static ConfigDifference changed(String before, String after) {
-        return ConfigDifference.of(tree(FILE), tree(FILE.replace(before, after)));
+        return ConfigDifference.of(read(FILE), read(FILE.replace(before, after)));
     }
 
-    private static ObjectNode tree(String yaml) {
-        return ConfigReader.read(yaml, "test", Path.of("/conf")).effective();
+    private static ReadConfig read(String yaml) {
+        return ConfigReader.read(yaml, "test", Path.of("/conf"));
     }
 
     @Test
@@ -50,6 +51,34 @@ class ConfigDifferenceTest {
         assertTrue(changed("sites:", "sites:\n  other: {explainer: e, baseline: b, rank: 4}")
                 .fixed()
                 .contains("sites.other.explainer: none -> e"));
+    }
+
+    @Test
+    void anotherSecretTakesARestartAndIsNotShown(@TempDir Path folder) throws Exception {
+        String yaml = """
+                kafka:
+                  bootstrap.servers: "b:9092"
+                  ssl.key.password: %s
+                  ssl.truststore.password: "${file:store}"
+                metrics: {otlp: {endpoint: "http://c:4318/v1/metrics", headers: {Authorization: %s}}}
+                sites: {layer.2: {explainer: e, baseline: b, rank: 4}}
+                """;
+        Files.writeString(folder.resolve("store"), "store-one");
+        ReadConfig before = ConfigReader.read(yaml.formatted("key-one", "header-one"), "test", folder);
+        assertEquals(
+                new ConfigDifference(List.of(), List.of()),
+                ConfigDifference.of(
+                        before, ConfigReader.read(yaml.formatted("key-one", "header-one"), "test", folder)));
+        Files.writeString(folder.resolve("store"), "store-two");
+        ConfigDifference changed = ConfigDifference.of(
+                before, ConfigReader.read(yaml.formatted("key-two", "header-two"), "test", folder));
+        assertEquals(
+                List.of(
+                        "kafka.\"ssl.key.password\": [hidden] -> another value",
+                        "kafka.\"ssl.truststore.password\": [hidden, from ${file:store}] -> another value",
+                        "metrics.otlp.headers.Authorization: [hidden] -> another value"),
+                changed.fixed());
+        assertEquals(List.of(), changed.live());
     }
 
     @Test
