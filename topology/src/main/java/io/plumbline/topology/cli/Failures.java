@@ -8,8 +8,10 @@ import io.plumbline.wire.TensorFileException;
 import java.io.FileNotFoundException;
 import java.io.PrintWriter;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 
 /** Turns an exception into a sentence on standard error and an exit code. */
 public final class Failures {
@@ -42,6 +44,8 @@ public final class Failures {
                 || failure instanceof ConfigException
                 || (failure instanceof StartException start && !start.mayPass())
                 || failure instanceof NoSuchFileException
+                || failure instanceof FileAlreadyExistsException
+                || failure instanceof NotDirectoryException
                 || failure instanceof FileNotFoundException
                 || isOtherFile(failure);
         return fixableByTyping ? ExitCodes.USAGE : ExitCodes.FAILURE;
@@ -64,10 +68,22 @@ public final class Failures {
             return "not allowed to read or write " + denied.getFile();
         }
         if (failure instanceof FileSystemException broken) {
-            return "%s: %s".formatted(broken.getFile(), broken.getReason());
+            return "%s: %s".formatted(broken.getFile(), reason(broken));
         }
         String message = failure.getMessage();
         // An exception without a message was not meant for people; its type is all there is to say.
         return message == null || message.isBlank() ? failure.getClass().getSimpleName() : message;
+    }
+
+    /** Returns the reason of an exception whose class may be all that tells it. */
+    private static String reason(FileSystemException broken) {
+        if (broken instanceof FileAlreadyExistsException) {
+            return "exists already; name another";
+        }
+        if (broken instanceof NotDirectoryException) {
+            return "is no folder";
+        }
+        String reason = broken.getReason();
+        return reason == null ? broken.getClass().getSimpleName() : reason;
     }
 }

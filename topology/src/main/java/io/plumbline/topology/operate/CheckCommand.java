@@ -159,10 +159,7 @@ final class CheckCommand implements Callable<Integer> {
             err.println(problem);
             problems++;
         }
-        Path web = monitor.http().webConfig();
-        if (web != null) {
-            WebConfig unused = WebConfig.read(web);
-        }
+        problems += checkWeb(monitor.http().webConfig(), err);
         try {
             TrustedKeys trusted = monitor.signing().keys();
             if (trusted != null) {
@@ -185,6 +182,16 @@ final class CheckCommand implements Callable<Integer> {
             problems += checkBroker(monitor, out, err);
         }
         return new Found(problems, warnings);
+    }
+
+    private static int checkWeb(@Nullable Path web, PrintWriter err) {
+        try {
+            WebConfig unused = web == null ? WebConfig.NONE : WebConfig.read(web);
+            return 0;
+        } catch (ConfigException refused) {
+            err.println(refused.getMessage());
+            return refused.problems().size();
+        }
     }
 
     /** Says which library multiplies rows, where one is asked for. */

@@ -50,6 +50,24 @@ class OtherFilesCommandTest {
     }
 
     @Test
+    void aFileInThePlaceOfAFolderToWriteIsAUsageErrorWithItsReason() {
+        Path out = folder.resolve("english.safetensors");
+        Shell shell = Shell.run(
+                "decoders",
+                "follow",
+                "--bootstrap-servers",
+                "127.0.0.1:1",
+                "--site",
+                "encoder.layer.2",
+                "--explainer",
+                folder,
+                "--out",
+                out);
+        assertEquals(ExitCodes.USAGE, shell.exitCode(), shell.err());
+        assertTrue(shell.err().contains(out + ": exists already"), shell.err());
+    }
+
+    @Test
     void aPointerInThePlaceOfWeightsIsAUsageError() throws IOException {
         Files.writeString(folder.resolve("sae_weights.safetensors"), "version https://git-lfs.github.com/spec/v1\n");
         Shell shell = Shell.run("explainer", folder);

@@ -292,6 +292,21 @@ class CheckCommandTest extends CheckedSite {
     }
 
     @Test
+    void mistakesOfTheWebConfigurationAreCountedWithThoseBeforeAndAfterThem() throws IOException {
+        check("rank: 9, threshold: 1.0", "--offline");
+        Path file = folder.resolve("plumbline.yaml");
+        Files.writeString(folder.resolve("web.yml"), "headers: {}\ntls_config: {}\n");
+        Files.writeString(
+                file, "\nhttp: {web_config: web.yml}\nsigning: {trusted: none.pub}\n", StandardOpenOption.APPEND);
+        Shell shell = Shell.run("check", "--config", file, "--offline");
+        assertEquals(2, shell.exitCode(), shell.err());
+        for (String mistake : List.of("site layer.2: rank", "headers", "tls_config", "signing.trusted")) {
+            assertTrue(shell.err().contains(mistake), shell.err());
+        }
+        assertTrue(shell.out().endsWith("\n4 mistakes, 1 warning\n"), shell.out());
+    }
+
+    @Test
     void aKeyThatCannotSignIsAProblemAndAMonitorNeedsNone() throws Exception {
         check("rank: 2, threshold: 1.0", "--offline");
         SigningKeys keys = SigningKeys.create(folder, "signing");
