@@ -12,7 +12,9 @@ import io.plumbline.probes.ProbeFile;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.cli.BehaviourProvider.OutputChange;
 import io.plumbline.topology.config.PolicyFile;
+import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -105,6 +107,12 @@ public final class CompareCommand implements Callable<Integer> {
         if (junit != null && policy == null) {
             throw new UsageException("--junit = %s: its test cases are the rules of a --policy".formatted(junit));
         }
+        if (junit != null) {
+            Options.requireParent("--junit", junit);
+        }
+        if (markdown != null) {
+            Options.requireParent("--markdown", markdown);
+        }
         Policy limits = policy == null ? null : PolicyFile.read(policy);
         boolean hasHead = place.isGiven();
         requireFor(limits, ExplainerComparison.PROBE_FLIPS, "--probes", !probes.isEmpty());
@@ -128,7 +136,7 @@ public final class CompareCommand implements Callable<Integer> {
         CompareReport report = CompareReport.of(comparison, output, limits, names.names(blocks.get(0)));
         report.print(spec.commandLine().getOut(), json);
         if (junit != null) {
-            Files.writeString(junit, report.junit());
+            AtomicFile.write(junit, report.junit().getBytes(StandardCharsets.UTF_8));
         }
         if (markdown != null) {
             Files.writeString(markdown, report.markdown(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);

@@ -6,10 +6,11 @@ import io.plumbline.judgement.Amounts;
 import io.plumbline.linalg.Matrix;
 import io.plumbline.moments.SecondMoment;
 import io.plumbline.moments.SecondMomentAccumulator;
+import io.plumbline.wire.AtomicFile;
 import io.plumbline.wire.DType;
 import io.plumbline.wire.SafetensorsWriter;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -119,20 +120,20 @@ public final class PrincipalCommand implements Callable<Integer> {
                 decoder.set(feature, j, sign * basis.get(j, feature / 2));
             }
         }
-        Files.createDirectories(out);
-        SafetensorsWriter.create()
-                .add("W_enc", DType.F32, decoder.transpose())
-                .addVector("b_enc", DType.F32, new double[features])
-                .add("W_dec", DType.F32, decoder)
-                .addVector("b_dec", DType.F32, mean)
-                .writeTo(out.resolve("sae_weights.safetensors"));
-        Files.writeString(
-                out.resolve("cfg.json"),
-                String.format(
-                        Locale.ROOT,
-                        "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": true,"
-                                + " \"normalize_activations\": \"none\"}%n",
-                        d,
-                        features));
+        String config = String.format(
+                Locale.ROOT,
+                "{\"architecture\": \"standard\", \"d_in\": %d, \"d_sae\": %d, \"apply_b_dec_to_input\": true,"
+                        + " \"normalize_activations\": \"none\"}%n",
+                d,
+                features);
+        AtomicFile.writeFolder(out, folder -> {
+            SafetensorsWriter.create()
+                    .add("W_enc", DType.F32, decoder.transpose())
+                    .addVector("b_enc", DType.F32, new double[features])
+                    .add("W_dec", DType.F32, decoder)
+                    .addVector("b_dec", DType.F32, mean)
+                    .writeTo(folder.resolve("sae_weights.safetensors"));
+            AtomicFile.write(folder.resolve("cfg.json"), config.getBytes(StandardCharsets.UTF_8));
+        });
     }
 }

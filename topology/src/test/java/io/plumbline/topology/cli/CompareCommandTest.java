@@ -531,6 +531,13 @@ class CompareCommandTest {
         Files.writeString(policy, "");
         assertTrue(compare(before, "--policy", policy).err().contains("no rule: expected one or more"));
         assertEquals(2, compare(before, "--junit", folder.resolve("x.xml")).exitCode());
+        Path nowhere = folder.resolve("nowhere").resolve("summary");
+        for (String option : List.of("--junit", "--markdown")) {
+            // Before the work: that the dump is not there is not found out.
+            Shell refused = compare(folder.resolve("no dump"), "--policy", policy, option, nowhere);
+            assertEquals(2, refused.exitCode(), refused.err());
+            assertTrue(refused.err().contains(option + " = " + nowhere + ": the folder "), refused.err());
+        }
         Path one = folder.resolve("one.safetensors");
         SafetensorsWriter.create().add("activations", DType.F32, english.get(0)).writeTo(one);
         assertTrue(compare(one).err().contains("one request; expected 2 or more"));
