@@ -6,6 +6,7 @@ import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.emission.DecoderListener;
 import io.plumbline.topology.emission.PublishedDecoder;
 import io.prometheus.metrics.model.registry.MultiCollector;
+import java.time.Clock;
 import java.util.List;
 
 /**
@@ -16,13 +17,14 @@ public final class DecoderMeters implements DecoderListener {
 
     private final SiteCounters sites;
     private final HeldDecoders heldDecoders = new HeldDecoders();
-    private final SiteSwaps siteSwaps = new SiteSwaps();
+    private final SiteSwaps siteSwaps;
 
     /** Whether the subscriber has caught up; set and read on its one thread. */
     private boolean caughtUp;
 
-    DecoderMeters(SiteCounters sites) {
+    DecoderMeters(SiteCounters sites, Clock wallClock) {
         this.sites = sites;
+        siteSwaps = new SiteSwaps(wallClock);
     }
 
     List<MultiCollector> collectors() {
@@ -63,8 +65,7 @@ public final class DecoderMeters implements DecoderListener {
 
     @Override
     public void onSwapState(String site, SwapState state) {
-        SwapState.Waiting waiting = state.forApproval();
-        siteSwaps.told(site, state.pinned(), waiting == null ? 0 : waiting.number());
+        siteSwaps.told(site, state);
     }
 
     /** Counts the refusal; a name that is no site's does not become a label. */

@@ -117,7 +117,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         StageTimers times = new StageTimers(prometheus, meters, System::nanoTime);
         pipeline = new PipelineMeters(counters, sites, times, wallClock, settings.staleness());
         adaptations = new AdaptationMeters(counters, sites, times);
-        decoders = new DecoderMeters(sites);
+        decoders = new DecoderMeters(sites, wallClock);
         configuration = new ConfigMeters(wallClock);
         baselines = new BaselineMeters(sites);
         collectors = Stream.of(
@@ -136,7 +136,7 @@ public final class Metrics implements NextOffsets.Listener, AutoCloseable {
         return create(settings, java.time.Clock.systemUTC());
     }
 
-    /** Creates as {@link #create(Settings)} does, with the clock that decides when a silent site vanishes. */
+    /** Creates as {@link #create(Settings)} does, with the clock by which a silent site and a candidate expire. */
     public static Metrics create(Settings settings, java.time.Clock wallClock) {
         return new Metrics(settings, wallClock);
     }

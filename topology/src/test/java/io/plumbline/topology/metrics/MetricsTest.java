@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.plumbline.geometry.Statistic;
 import io.plumbline.topology.adaptation.DecoderKind;
+import io.plumbline.topology.adaptation.SwapRules;
+import io.plumbline.topology.adaptation.SwapState;
 import io.plumbline.topology.assessment.DriftListener;
 import io.plumbline.topology.baselines.BaselineHistory;
 import io.plumbline.topology.baselines.Described;
@@ -22,6 +24,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -154,6 +157,23 @@ class MetricsTest {
         assertEquals(1.0, gauge("plumbline_subscriber_interrupted"));
         decoders.onResumed();
         assertEquals(0.0, gauge("plumbline_subscriber_interrupted"));
+    }
+
+    @Test
+    void aCandidateThatExpiredWaitsNoMoreThoughNobodyTellsIt() {
+        DecoderMeters decoders = metrics.decoders();
+        decoders.configured("a", SwapRules.Mode.PROPOSE);
+        long expiresMs = now.toEpochMilli() + 60_000;
+        SwapState.Waiting decoder = new SwapState.Waiting(3, 0, 512, expiresMs, "00");
+        SwapState.Waiting explainer = new SwapState.Waiting(4, 0, 512, expiresMs + 60_000, "11");
+        decoders.onSwapState(
+                "a", new SwapState(2, true, true, false, 4, decoder, List.of(), null, 0, explainer, null));
+        assertEquals(3.0, gauge("plumbline_candidate_version"));
+        now = now.plusSeconds(60);
+        assertEquals(4.0, gauge("plumbline_candidate_version"));
+        now = now.plusSeconds(60);
+        assertEquals(0.0, gauge("plumbline_candidate_version"));
+        assertEquals(1.0, gauge("plumbline_pinned"));
     }
 
     @Test
