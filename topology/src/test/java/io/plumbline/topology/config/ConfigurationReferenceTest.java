@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.plumbline.topology.Repository;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -33,6 +34,13 @@ class ConfigurationReferenceTest {
               a: {explainer: e, baseline: b, rank: 2}
               layer: {explainer: e, baseline: b, rank: 2}
               named: {explainer: e, baseline: b, rank: 2, downstream: {head: h}, candidate: {explainer: c}}
+              paper:
+                explainer: e
+                baseline: b
+                rank: 2
+                hidden_states: {layers: [1], layer: 1}
+                sequential: {statistics: [faithfulness_gap]}
+                adaptation: {profile: paper, rank: 1, lambda_preservation: 0, lambda_geometric: 0}
             """;
 
     /** A configuration with an unknown key in each section, by section. */
@@ -92,7 +100,11 @@ class ConfigurationReferenceTest {
                         case "A site's downstream" ->
                             effective.get("sites").get("named").get("downstream");
                         case "A site's coverage" -> site.path("coverage");
-                        case "A site's adaptation" -> site.get("adaptation");
+                        case "A site's hidden_states" ->
+                            effective.get("sites").get("paper").get("hidden_states");
+                        case "A site's sequential" ->
+                            effective.get("sites").get("paper").get("sequential");
+                        case "A site's adaptation" -> adaptation(effective.get("sites"));
                         default -> effective.path(section.getKey());
                     };
             for (Map.Entry<String, String> row : section.getValue().entrySet()) {
@@ -107,6 +119,12 @@ class ConfigurationReferenceTest {
             }
         }
         assertTrue(compared > 30, "defaults: " + compared);
+    }
+
+    /** Returns the defaults of a site that says nothing, and those that there are with {@code profile: paper} alone. */
+    private static JsonNode adaptation(JsonNode sites) {
+        ObjectNode paper = sites.get("paper").get("adaptation").deepCopy();
+        return paper.setAll((ObjectNode) sites.get("a").get("adaptation"));
     }
 
     private static Map<String, Map<String, String>> sections() throws IOException {
