@@ -291,8 +291,7 @@ public final class CleanWindowPass {
                         .sorted(Comparator.comparingLong(RequestScore::request))
                         .limit(RequestTotals.DEFAULT_CAPACITY)
                         .toList();
-        return WindowRequests.ofScored(
-                crossFit.model(), kept, crossFit.scoreErrors(errors.requests(), window.numbers));
+        return WindowRequests.ofScored(crossFit.model(), kept, crossFit.scoreErrors(errors.requests(), window.numbers));
     }
 
     /** Returns the reconstruction moment of all rows but these. */

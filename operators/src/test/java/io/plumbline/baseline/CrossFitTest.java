@@ -63,8 +63,7 @@ class CrossFitTest {
         for (int number = from; number < to; number++) {
             long hash = 1_000L + number;
             numbers.put(hash, number);
-            means.add(fit.scoreMean(
-                    hash, number, new ActivationBatch(requests.get(number).rows, null, null)));
+            means.add(fit.scoreMean(hash, number, new ActivationBatch(requests.get(number).rows, null, null)));
             errors.add(requests.get(number).error(hash));
         }
         return WindowRequests.ofScored(fit.model(), means, fit.scoreErrors(errors, numbers));

@@ -532,8 +532,7 @@ class DriftJudgeTest {
     void withoutAllOthersThatThereIsNoNewGroupDecidesNothing() {
         DriftJudge judge = promising(15, "request_evidence", List.of("request_evidence", "new_group"));
         DriftVerdict silent = judge.judge(DriftState.INITIAL, grouped(0.0)).verdict();
-        String reason =
-                assertInstanceOf(DriftVerdict.Undecided.class, silent).reason();
+        String reason = assertInstanceOf(DriftVerdict.Undecided.class, silent).reason();
         assertTrue(reason.startsWith("all other statistics are left out, and that there is no new group"), reason);
         assertInstanceOf(
                 DriftVerdict.Drifted.class,

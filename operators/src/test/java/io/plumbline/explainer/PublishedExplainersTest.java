@@ -78,7 +78,8 @@ class PublishedExplainersTest {
     })
     void theIdentityOfADecoderIsTheOneThatClientsCompute(String name, String sha256) throws IOException {
         PublishedCase published = PublishedCase.named(name);
-        Decoder decoder = Formats.read(published.explainer(), published.options()).decoder();
+        Decoder decoder =
+                Formats.read(published.explainer(), published.options()).decoder();
         assertEquals(sha256, decoder.sha256());
     }
 

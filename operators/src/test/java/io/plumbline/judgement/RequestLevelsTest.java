@@ -108,8 +108,8 @@ class RequestLevelsTest {
     @Test
     void aPromiseFinerThanTheDrawnWindowsIsNotGiven() {
         RequestLevels finest = levels(new AlarmBudget.PerWindow(2e-6), 271);
-        assertTrue(Objects.requireNonNull(
-                                assertInstanceOf(Level.Known.class, finest.level(17)).basis())
+        assertTrue(Objects.requireNonNull(assertInstanceOf(Level.Known.class, finest.level(17))
+                                .basis())
                         .windowRate()
                 > 0.0);
         Level level = levels(new AlarmBudget.PerWindow(1e-7), 271).level(17);

@@ -371,7 +371,8 @@ public final class AdapterTask implements Task<byte @Nullable [], byte @Nullable
     /** Deletes the pooled rows of a site, and the requests of their windows. */
     private void empty(SiteAdapter adapter) {
         for (SiteAdapter.Block block : adapter.blocks()) {
-            requests.keepOnly(block.site(), RowPool.EMPTY, pools.of(block.site()).newestMs());
+            requests.keepOnly(
+                    block.site(), RowPool.EMPTY, pools.of(block.site()).newestMs());
             pools.empty(block.site());
         }
     }

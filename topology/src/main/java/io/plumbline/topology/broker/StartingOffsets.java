@@ -30,8 +30,7 @@ final class StartingOffsets {
     private static final long NOTHING_READ = -1;
 
     /** The metadata of a place at which nothing was read: Kafka Streams writes the event time that it read there. */
-    private static final String METADATA =
-            new TopicPartitionMetadata(NOTHING_READ, new ProcessorMetadata()).encode();
+    private static final String METADATA = new TopicPartitionMetadata(NOTHING_READ, new ProcessorMetadata()).encode();
 
     private StartingOffsets() {}
 

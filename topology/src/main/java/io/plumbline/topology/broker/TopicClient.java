@@ -248,8 +248,7 @@ final class TopicClient implements AutoCloseable {
         ListOffsetsResult answers = admin.listOffsets(asked, new ListOffsetsOptions().timeoutMs(WAIT_MS));
         Map<TopicPartition, Long> offsets = new HashMap<>();
         for (TopicPartition partition : asked.keySet()) {
-            KafkaFuture<List<Long>> found =
-                    answers.partitionResult(partition).thenApply(one -> List.of(one.offset()));
+            KafkaFuture<List<Long>> found = answers.partitionResult(partition).thenApply(one -> List.of(one.offset()));
             answerOr(found, List.of()).forEach(offset -> offsets.put(partition, offset));
         }
         return offsets;

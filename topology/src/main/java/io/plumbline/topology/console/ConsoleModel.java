@@ -100,8 +100,8 @@ final class ConsoleModel {
     }
 
     void model(ModelReport report) {
-        ModelHistory after = models.computeIfPresent(
-                report.model(), (name, before) -> before.with(report, limits.modelWindows()));
+        ModelHistory after =
+                models.computeIfPresent(report.model(), (name, before) -> before.with(report, limits.modelWindows()));
         if (after != null) {
             ModelHistory.Point newest = after.windows().get(after.windows().size() - 1);
             tell("model", new ModelEvent(report.model(), newest, report));

@@ -83,8 +83,7 @@ public final class IncidentReport {
             List<ModelReport> reports,
             List<WindowReport> windows,
             List<AdaptationReport> adaptations) {
-        ConsoleModel model =
-                new ConsoleModel(settings.sites(), List.of(settings), ConsoleLimits.NONE, new Events(1));
+        ConsoleModel model = new ConsoleModel(settings.sites(), List.of(settings), ConsoleLimits.NONE, new Events(1));
         windows.forEach(model::window);
         adaptations.forEach(model::adaptation);
         reports.forEach(model::model);

@@ -52,8 +52,7 @@ final class SiteSwaps implements MultiCollector {
     }
 
     void mode(String site, SwapRules.Mode mode) {
-        sites.merge(
-                site, new Standing(mode, SwapState.INITIAL), (before, next) -> new Standing(mode, before.state()));
+        sites.merge(site, new Standing(mode, SwapState.INITIAL), (before, next) -> new Standing(mode, before.state()));
     }
 
     /** Takes what was told about a site whose mode is known; others are not ours to export. */

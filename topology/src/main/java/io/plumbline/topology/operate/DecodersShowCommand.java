@@ -44,9 +44,7 @@ final class DecodersShowCommand implements Callable<Integer> {
             throw new UsageException("--site = %s: the topic has decoders of %s"
                     .formatted(
                             site,
-                            listing.sites().isEmpty()
-                                    ? "no site"
-                                    : Printable.of(String.join(", ", listing.sites()))));
+                            listing.sites().isEmpty() ? "no site" : Printable.of(String.join(", ", listing.sites()))));
         }
         PrintWriter out = spec.commandLine().getOut();
         List<DecoderManifest> shown = new ArrayList<>();

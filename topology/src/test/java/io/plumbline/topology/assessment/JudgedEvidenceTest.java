@@ -125,10 +125,8 @@ class JudgedEvidenceTest extends JudgedWindows {
         for (int number = 1; number <= 2; number++) {
             memory = judge.judge(mixed(record -> false), memory, null).memory();
         }
-        SiteMemory before = with(
-                memory,
-                memory.coverage(),
-                new RecentGroups(memory.groups().space() + 1, 1, List.of(), List.of()));
+        SiteMemory before =
+                with(memory, memory.coverage(), new RecentGroups(memory.groups().space() + 1, 1, List.of(), List.of()));
         SequentialReport report = judge.judge(mixed(record -> false), before, null)
                 .report()
                 .evidence()
@@ -151,7 +149,9 @@ class JudgedEvidenceTest extends JudgedWindows {
         assertEquals(new DriftState(true, 1, 1), quiet.drift());
         assertEquals(
                 new DriftState(true, 1, 1),
-                judge.judge(window(false), ofOtherBaseline(quiet), null).memory().drift());
+                judge.judge(window(false), ofOtherBaseline(quiet), null)
+                        .memory()
+                        .drift());
     }
 
     private static SiteMemory ofOtherBaseline(SiteMemory memory) {

@@ -67,8 +67,8 @@ abstract class JudgedWindows {
     }
 
     static WatchedSite site(String site, String window, String sample) throws IOException {
-        MonitorConfig config =
-                MonitorConfig.parse("""
+        MonitorConfig config = MonitorConfig.parse(
+                """
                 kafka: {bootstrap.servers: "h:1"}
                 window: {%s, minimum_rows: 64}
                 %s
@@ -84,7 +84,9 @@ abstract class JudgedWindows {
                                 sample,
                                 WatchedFolder.SITE,
                                 site.contains("debounce: ") ? "" : "debounce: 1 of 1",
-                                site), "judge.yaml", folder);
+                                site),
+                "judge.yaml",
+                folder);
         return Objects.requireNonNull(WatchedFolder.sites(config).get(WatchedFolder.SITE));
     }
 

@@ -80,8 +80,7 @@ class WatchedMeasureTest extends JudgedWindows {
                 read.activity(),
                 read.wholeRequests(),
                 read.provenance());
-        Baseline ofModel =
-                alone.judgedWith(4, List.of(new NullSample.OtherSite(List.of(other), List.of("eta"))));
+        Baseline ofModel = alone.judgedWith(4, List.of(new NullSample.OtherSite(List.of(other), List.of("eta"))));
         assertEquals(17.0, level(alarms(List.of("eta"), List.of(kl)), ofModel));
         assertTrue(level(alarms(List.of(kl), List.of()), ofModel) > 17.0, "the model's promise is of its triggers");
     }

@@ -70,8 +70,8 @@ class ConfigDifferenceTest {
                 ConfigDifference.of(
                         before, ConfigReader.read(yaml.formatted("key-one", "header-one"), "test", folder)));
         Files.writeString(folder.resolve("store"), "store-two");
-        ConfigDifference changed = ConfigDifference.of(
-                before, ConfigReader.read(yaml.formatted("key-two", "header-two"), "test", folder));
+        ConfigDifference changed =
+                ConfigDifference.of(before, ConfigReader.read(yaml.formatted("key-two", "header-two"), "test", folder));
         assertEquals(
                 List.of(
                         "kafka.\"ssl.key.password\": [hidden] -> another value",

@@ -250,8 +250,8 @@ class ConsolePageIT {
         browser.awaitText(".part.model", "since the window that ended 2023-11-14 22:23:00 UTC");
         String text = String.valueOf(browser.run("return document.querySelector('.part.model').textContent"));
         assertTrue(text.contains("First layer above: layer.20, worst: layer.22."), text);
-        String map = String.valueOf(
-                browser.run("return document.querySelector('.map svg').getAttribute('aria-label')"));
+        String map =
+                String.valueOf(browser.run("return document.querySelector('.map svg').getAttribute('aria-label')"));
         assertTrue(map.contains(" by time, 130 windows: "), map);
         browser.driver().findElement(By.cssSelector(".part.model p a")).click();
         browser.awaitText("main h1", "layer.20");

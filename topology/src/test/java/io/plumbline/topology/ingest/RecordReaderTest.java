@@ -257,7 +257,10 @@ class RecordReaderTest {
     @ValueSource(ints = {0, 5})
     void aReconstructionFurtherFromItsTargetThanAFloatReachesIsNotFinite(int features) throws Refused {
         RecordReader given = new RecordReader(Map.of("sae", given(features)), Limits.DEFAULT);
-        assertEquals(2, rows(given, SAE, reconstructed(-1e37), new RecordHeaders(), TIME).rows());
+        assertEquals(
+                2,
+                rows(given, SAE, reconstructed(-1e37), new RecordHeaders(), TIME)
+                        .rows());
         DeadLetter letter = refused(given, reconstructed(-3e38));
         assertEquals(Reason.NON_FINITE, letter.reason());
         assertTrue(letter.message().contains("row 1, column 5 is Infinity"), letter.message());
@@ -265,17 +268,7 @@ class RecordReaderTest {
 
     private static SiteShape given(int features) {
         return new SiteShape(
-                SiteId.parse("sae"),
-                3,
-                3,
-                false,
-                DecoderSpace.PLAIN,
-                true,
-                features,
-                RowMask.NONE,
-                false,
-                null,
-                null);
+                SiteId.parse("sae"), 3, 3, false, DecoderSpace.PLAIN, true, features, RowMask.NONE, false, null, null);
     }
 
     /** Returns two rows, whose last value is 3e38 and was reconstructed as another one. */

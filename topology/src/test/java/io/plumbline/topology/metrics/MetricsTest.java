@@ -166,8 +166,7 @@ class MetricsTest {
         long expiresMs = now.toEpochMilli() + 60_000;
         SwapState.Waiting decoder = new SwapState.Waiting(3, 0, 512, expiresMs, "00");
         SwapState.Waiting explainer = new SwapState.Waiting(4, 0, 512, expiresMs + 60_000, "11");
-        decoders.onSwapState(
-                "a", new SwapState(2, true, true, false, 4, decoder, List.of(), null, 0, explainer, null));
+        decoders.onSwapState("a", new SwapState(2, true, true, false, 4, decoder, List.of(), null, 0, explainer, null));
         assertEquals(3.0, gauge("plumbline_candidate_version"));
         now = now.plusSeconds(60);
         assertEquals(4.0, gauge("plumbline_candidate_version"));

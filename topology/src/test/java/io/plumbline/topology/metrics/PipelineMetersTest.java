@@ -77,7 +77,9 @@ class PipelineMetersTest {
         List<DriftCause.Change> changes =
                 List.of(change("a", "b c", 0.75), change("a b", "c", 0.5), change("a", "b c", 0.25));
         SiteSnapshot.Builder snapshot = SiteSnapshot.of("blocks.7");
-        Sections.NONE.with(Sections.CAUSE, new DriftCause("change", changes, "new")).addTo(snapshot);
+        Sections.NONE
+                .with(Sections.CAUSE, new DriftCause("change", changes, "new"))
+                .addTo(snapshot);
         try (Metrics metrics = Metrics.create(new Metrics.Settings(Duration.ofMinutes(15), 256))) {
             metrics.pipeline().show(snapshot.build());
             String text = scrape(metrics);

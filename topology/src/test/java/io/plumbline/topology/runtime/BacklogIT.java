@@ -74,7 +74,8 @@ class BacklogIT {
             MonitorConfig config = config(broker, "", Instant.ofEpochMilli(from).toString());
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 BrokerClient.awaitThat(
-                        () -> starts(client).stream().allMatch(found -> found.size() >= 20), () -> starts(client).toString());
+                        () -> starts(client).stream().allMatch(found -> found.size() >= 20),
+                        () -> starts(client).toString());
                 assertTrue(starts(client).stream().allMatch(found -> found.size() == 20 && found.get(0) == from));
             }
         }
@@ -94,8 +95,7 @@ class BacklogIT {
                 BrokerClient.awaitThat(
                         () -> starts(client).stream().allMatch(found -> found.size() >= PANES - PANES / 2),
                         () -> starts(client).toString());
-                assertEquals(
-                        T0 + PANES / 2 * 10_000L, starts(client).get(0).get(0), "nothing that lay there at first");
+                assertEquals(T0 + PANES / 2 * 10_000L, starts(client).get(0).get(0), "nothing that lay there at first");
                 assertTrue(PoisonIT.metrics(runtime)
                         .lines()
                         .noneMatch(line -> line.matches("plumbline_lost_changelogs.* [1-9].*")));

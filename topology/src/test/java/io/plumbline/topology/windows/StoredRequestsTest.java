@@ -167,8 +167,8 @@ class StoredRequestsTest extends StoredPanes {
     void aPaneCountsATrillionRowsOfEachPartitionAndIsReadBack() {
         PaneStore<SiteClock> store = store(WIDTH);
         Duration size = Duration.ofMillis(PANE_MS);
-        PaneAdmission admission = new PaneAdmission(
-                new WindowSettings(size, size, Duration.ZERO, null, null), store, Integer.MAX_VALUE);
+        PaneAdmission admission =
+                new PaneAdmission(new WindowSettings(size, size, Duration.ZERO, null, null), store, Integer.MAX_VALUE);
         Ingested most = momentOfMostRows();
         Pane pane = store.paneToChange(SITE, 0);
         for (long rows = 0; rows < PaneCounts.MOST; rows += most.rows()) {
@@ -211,12 +211,7 @@ class StoredRequestsTest extends StoredPanes {
                         DType.F64,
                         0.0)
                 .sample(new long[] {1}, new long[] {2}, new long[] {0}, List.of(new float[WIDTH]), null)
-                .totals(
-                        new long[] {2},
-                        new long[] {rows},
-                        new long[] {rows},
-                        List.of("a"),
-                        List.of(new double[WIDTH]))
+                .totals(new long[] {2}, new long[] {rows}, new long[] {rows}, List.of("a"), List.of(new double[WIDTH]))
                 .toBytes();
         MomentRecord record = (MomentRecord) ActivationRecord.parse(value, new KnownHeaders());
         assertNull(MomentClaim.fault(record));

@@ -67,8 +67,8 @@ public final class LibraryFinder implements BrainProduct.Finder {
         }
         try {
             // By words, for the last one of a line has no space behind it.
-            List<String> said = List.of(Files.readString(PROCESSORS, StandardCharsets.ISO_8859_1)
-                    .split("\\s+"));
+            List<String> said = List.of(
+                    Files.readString(PROCESSORS, StandardCharsets.ISO_8859_1).split("\\s+"));
             List<String> found =
                     INSTRUCTIONS.stream().filter(said::contains).sorted().toList();
             if (found.isEmpty()) {
