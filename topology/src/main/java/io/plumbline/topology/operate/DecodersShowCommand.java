@@ -26,8 +26,6 @@ import picocli.CommandLine.Spec;
         footer = "  plumbline decoders show --config plumbline.yaml --site encoder.layer.2")
 final class DecodersShowCommand implements Callable<Integer> {
 
-    private static final String ROW = "%-26s  %s%n";
-
     @Mixin
     DecoderSource source;
 
@@ -77,6 +75,6 @@ final class DecodersShowCommand implements Callable<Integer> {
 
     /** Prints one row and no more: who approves a decoder reads it, and a manifest comes from outside. */
     private static void print(PrintWriter out, String key, String value) {
-        out.printf(ROW, Printable.of(key), Printable.of(value));
+        out.printf("%-26s  %s%n", Printable.of(key), Printable.of(value));
     }
 }
