@@ -601,6 +601,19 @@ def test_origins_beyond_those_that_are_followed_share_a_pane_without_tags(caplog
     assert sum(count for _, count in found) == 2 * (MOST_ORIGINS + 9) + 1
 
 
+def test_origins_for_which_there_is_no_room_share_a_pane_and_push_none_out(caplog: pytest.LogCaptureFixture) -> None:
+    producer = Records()
+    sites = {"a": Accumulation(PANE, sample_rows=1)}
+    with MomentAccumulator(producer, sites, max_bytes=4 * 430_200 - 1, linger_ms=10**9) as moments:
+        for tag in ("x=1", "x=2", "x=3", "x=4") * 3:
+            headers = {"tags": tag}
+            assert moments.send("a", "r", np.ones((128, 50), dtype="float32"), timestamp_ms=T0, headers=headers)
+        assert not producer.records
+        assert moments.without_tags == 6
+    assert "or more than max_bytes" in caplog.text
+    assert [int(record["rows"].values[0]) for _, record, *_ in producer.records] == [3 * 128, 3 * 128, 6 * 128]
+
+
 def test_rows_that_wait_for_their_block_count_as_bytes_of_the_pane() -> None:
     with MomentAccumulator(Records(), {"a": Accumulation(PANE, sample_rows=1)}, linger_ms=10**9) as moments:
         for count, waiting in ((100, 100), (20, 120), (9, 1), (128, 1)):

@@ -485,9 +485,10 @@ class Capture:
         try:
             size = sum(step.rows.nbytes for steps in batch.steps.values() for step in steps)
             with self._lock:
-                room = self._waiting == 0 or self._waiting + size <= self._max_waiting_bytes
+                fits = self._waiting == 0 or self._waiting + size <= self._max_waiting_bytes
+                room = fits and not batch.too_large
                 self._waiting += size if room else 0
-            if batch.too_large or not room:
+            if not room:
                 self._drop(batch)
                 return
             events = []
@@ -504,7 +505,10 @@ class Capture:
     def _drop(self, batch: Batch) -> None:
         reason = f"{self._max_waiting_bytes} bytes wait for the capture's thread already"
         if batch.too_large:
-            reason = f"a batch has more than max_waiting_bytes = {self._max_waiting_bytes} bytes of rows"
+            reason = (
+                f"a batch has more than max_waiting_bytes = {self._max_waiting_bytes} bytes of rows; give more, or"
+                " capture fewer requests or sites at a time"
+            )
         for site in self._sites_of(batch):
             rows = batch.count(site, sampled=True)
             self._count(dropped_rows=rows)

@@ -106,7 +106,7 @@ class MomentAccumulator:
 
     @property
     def without_tags(self) -> int:
-        """Returns how many batches were added up without their tags, since their panes had 64 origins."""
+        """Returns how many batches were added up without their tags, since 64 others were there, or no room."""
         return self._without_tags
 
     def send(
@@ -268,7 +268,7 @@ class MomentAccumulator:
         kept = Kept.of(rows, how.mask)
         self._require_widths(site, rows.widths)
         start = event_time - event_time % how.pane_ms
-        here = (site, start, self._followed(site, start, origin))
+        here = (site, start, self._followed(site, start, origin, kept.width))
         pane = self._panes.get(here)
         if pane is None:
             self._require_room(kept.width, how, rows)
@@ -287,19 +287,24 @@ class MomentAccumulator:
         while len(self._panes) > 1 and sum(open_.bytes for open_ in self._panes.values()) > self._max_bytes:
             self._leave(min(self._panes, key=lambda key: key[1]))
 
-    def _followed(self, site: str, start: int, origin: _Origin) -> _Origin:
-        """Returns an origin without its tags where a pane has as many others as are followed: clients choose tags."""
+    def _followed(self, site: str, start: int, origin: _Origin, width: int) -> _Origin:
+        """Returns an origin without its tags beside as many others as are followed or fit: clients choose tags."""
         known = [key for key in self._panes if key[:2] == (site, start)]
         pooled = tuple(pair for pair in origin if pair[0] != "tags")
-        if len(known) < MOST_ORIGINS or (site, start, origin) in known or pooled == origin:
+        if not known or (site, start, origin) in known or pooled == origin:
+            return origin
+        one = max(8 * width * (width + 1), *(self._panes[key].bytes for key in known))
+        needed = sum(pane.bytes for pane in self._panes.values()) + 2 * one  # of this origin, and of those without tags
+        if len(known) < MOST_ORIGINS and needed <= self._max_bytes:
             return origin
         self._without_tags += 1
         if self._without_tags == 1:
             _LOG.warning(
-                "site %s: more than %d origins in one pane; rows of further ones are added up without their tags, which"
-                " is counted in without_tags and not logged again",
+                "site %s: more than %d origins in one pane, or more than max_bytes = %d holds; rows of further ones are"
+                " added up without their tags, which is counted in without_tags and not logged again",
                 site,
                 MOST_ORIGINS,
+                self._max_bytes,
             )
         return pooled
 

@@ -48,6 +48,19 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
         private boolean holds(UnusualRequest request) {
             return kept.stream().anyMatch(one -> one.content() == request.content());
         }
+
+        /** Returns this window as if the request had not come: else those left would look like a sample. */
+        private Window without(long request, String name) {
+            List<UnusualRequest> left = kept.stream()
+                    .filter(one -> one.request() != request && !name.equals(one.name()))
+                    .toList();
+            long gone = copies(kept) - copies(left);
+            return new Window(startMs, endMs, requests - gone, unusual - gone, left);
+        }
+
+        private static long copies(List<UnusualRequest> of) {
+            return of.stream().mapToLong(UnusualRequest::copies).sum();
+        }
     }
 
     /** A group that was seen, with its mean unit vector. */
@@ -168,21 +181,13 @@ public record RecentGroups(long space, int next, List<Window> windows, List<Numb
     }
 
     /**
-     * Returns this memory without one request. What windows and numbered groups add up over requests stays.
+     * Returns this memory without one request. What numbered groups add up over requests stays.
      *
      * @param name of the request, cut by {@link io.plumbline.records.RequestName#shortened}
      */
     public RecentGroups without(long request, String name) {
-        List<Window> left = windows.stream()
-                .map(window -> new Window(
-                        window.startMs,
-                        window.endMs,
-                        window.requests,
-                        window.unusual,
-                        window.kept.stream()
-                                .filter(one -> one.request() != request && !name.equals(one.name()))
-                                .toList()))
-                .toList();
+        List<Window> left =
+                windows.stream().map(window -> window.without(request, name)).toList();
         return new RecentGroups(space, next, left, numbered);
     }
 

@@ -7,6 +7,8 @@ import java.time.Instant;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.kafka.clients.admin.OffsetSpec;
 import org.apache.kafka.clients.admin.TopicDescription;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
@@ -36,15 +38,17 @@ final class StartingOffsets {
 
     /**
      * Gives each partition without a place the one that {@code from} says. While another instance runs nothing can be
-     * given, and a partition that is new since it started is read from its first record.
+     * given: a topic that is new since it started then goes by {@code auto.offset.reset}, and a partition that was added
+     * to a topic is read from its first record.
      *
      * @param topics of activations
+     * @return names of topics of which no partition has a place, though {@code from} says one
      * @throws StartException when the broker does not answer
      */
-    static void write(TopicClient client, MonitorConfig config, Collection<TopicDescription> topics) {
+    static Set<String> write(TopicClient client, MonitorConfig config, Collection<TopicDescription> topics) {
         BeginFrom from = config.from();
         if (from.equals(BeginFrom.EARLIEST)) {
-            return;
+            return Set.of();
         }
         String group = config.monitorApplicationId();
         Map<TopicPartition, Long> begin = new HashMap<>(client.offsets(topics, OffsetSpec.latest()));
@@ -56,9 +60,10 @@ final class StartingOffsets {
                 }
             });
         }
-        begin.keySet().removeAll(client.committed(group).keySet());
+        Set<TopicPartition> known = client.committed(group).keySet();
+        begin.keySet().removeAll(known);
         if (begin.isEmpty()) {
-            return;
+            return Set.of();
         }
         Map<TopicPartition, OffsetAndMetadata> places = new HashMap<>();
         begin.forEach((partition, offset) -> places.put(partition, new OffsetAndMetadata(offset, METADATA)));
@@ -67,7 +72,12 @@ final class StartingOffsets {
                     "reading begins where the key from says: from={} partitions={}",
                     Printable.value(from),
                     places.size());
+            return Set.of();
         }
+        Set<String> topicsWithout = new TreeSet<>();
+        begin.keySet().forEach(partition -> topicsWithout.add(partition.topic()));
+        known.forEach(partition -> topicsWithout.remove(partition.topic()));
+        return topicsWithout;
     }
 
     /** Returns whether somebody read up to a place, which then is none of these. */

@@ -12,9 +12,7 @@ import io.plumbline.probes.ProbeFile;
 import io.plumbline.records.ActivationBatch;
 import io.plumbline.topology.cli.BehaviourProvider.OutputChange;
 import io.plumbline.topology.config.PolicyFile;
-import io.plumbline.wire.AtomicFile;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -136,7 +134,7 @@ public final class CompareCommand implements Callable<Integer> {
         CompareReport report = CompareReport.of(comparison, output, limits, names.names(blocks.get(0)));
         report.print(spec.commandLine().getOut(), json);
         if (junit != null) {
-            AtomicFile.write(junit, report.junit().getBytes(StandardCharsets.UTF_8));
+            Files.writeString(junit, report.junit()); // may be a pipe
         }
         if (markdown != null) {
             Files.writeString(markdown, report.markdown(), StandardOpenOption.CREATE, StandardOpenOption.APPEND);

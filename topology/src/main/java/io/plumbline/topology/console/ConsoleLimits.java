@@ -10,8 +10,11 @@ package io.plumbline.topology.console;
  */
 public record ConsoleLimits(int windows, int modelWindows, int adaptations) {
 
-    /** Keeps everything, for a file. */
-    static final ConsoleLimits NONE = new ConsoleLimits(Integer.MAX_VALUE, Integer.MAX_VALUE, Integer.MAX_VALUE);
+    /** A week of windows of a minute: each is a column of the map. */
+    private static final int FILE_MODEL_WINDOWS = 10_080;
+
+    /** Keeps everything of a site, for a file. */
+    static final ConsoleLimits NONE = new ConsoleLimits(Integer.MAX_VALUE, FILE_MODEL_WINDOWS, Integer.MAX_VALUE);
 
     private static final int WINDOWS = 1_000;
     private static final int MODEL_WINDOWS = 180;

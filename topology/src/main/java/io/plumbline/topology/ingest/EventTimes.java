@@ -29,8 +29,8 @@ public final class EventTimes implements TimestampExtractor {
     private final long aheadMs;
     private final LongSupplier wallMs;
 
-    /** The time of the clock at which the last record came that is not ahead of it, by partition. */
-    private final Map<Integer, Long> lastRightMs = new ConcurrentHashMap<>();
+    /** The time of the clock since which every record of a partition was ahead of it. */
+    private final Map<Integer, Long> aheadSinceMs = new ConcurrentHashMap<>();
 
     /**
      * @param times gives each record its time, which is not negative
@@ -47,11 +47,11 @@ public final class EventTimes implements TimestampExtractor {
         long timeMs = times.extract(record, partitionTime);
         long now = wallMs.getAsLong();
         if (timeMs <= now + aheadMs) {
-            lastRightMs.put(record.partition(), now);
+            aheadSinceMs.remove(record.partition());
             return timeMs;
         }
         record.headers().add(new Own(timeMs));
-        long sinceMs = now - lastRightMs.computeIfAbsent(record.partition(), partition -> now);
+        long sinceMs = now - aheadSinceMs.computeIfAbsent(record.partition(), partition -> now);
         return sinceMs < ALONE.toMillis() ? Math.max(0, partitionTime) : now + aheadMs;
     }
 

@@ -54,7 +54,7 @@ final class PartitionTimes implements ReadAhead {
         long timeMs = committed == null
                 ? UNKNOWN
                 : TopicPartitionMetadata.decode(committed.metadata()).partitionTime();
-        return timeMs < 0 ? UNKNOWN : timeMs; // below 0 where a place was written by hand, or at a first start
+        return timeMs <= 0 ? UNKNOWN : timeMs; // so it is where a place was written by hand, or nothing has a time
     }
 
     /**

@@ -54,12 +54,12 @@ record PaneAdmission(WindowSettings settings, PaneStore<SiteClock> panes, int re
     private DeadLetter overfills(String site, long startMs, int rows, long rowsBefore) {
         return new DeadLetter(
                 DeadLetter.Reason.IMPOSSIBLE_MOMENT,
-                ("site %s: the record is of %s, and with the %s before it the pane of %d ms from %d ms on would have"
+                ("site %s: the record is of %s, and with the %,d before it the pane of %d ms from %d ms on would have"
                                 + " more than %d of this partition; no row of this one was added")
                         .formatted(
                                 site,
                                 Amounts.count(rows, "row"),
-                                Amounts.number(rowsBefore),
+                                rowsBefore,
                                 settings.paneMs(),
                                 startMs,
                                 PaneCounts.MOST));

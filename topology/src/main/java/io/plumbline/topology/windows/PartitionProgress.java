@@ -16,6 +16,7 @@ final class PartitionProgress {
     private static final byte HEARD = 1;
     private static final byte SILENT = 2;
     private static final byte GIVEN_UP = 4;
+    private static final byte ARRIVING = 8;
 
     private boolean heard;
     private boolean silent;
@@ -135,7 +136,10 @@ final class PartitionProgress {
     }
 
     void encode(ByteBuffer buffer) {
-        buffer.put((byte) ((heard ? HEARD : 0) | (silent ? SILENT : 0) | (givenUp ? GIVEN_UP : 0)))
+        buffer.put((byte) ((heard ? HEARD : 0)
+                        | (silent ? SILENT : 0)
+                        | (givenUp ? GIVEN_UP : 0)
+                        | (arriving ? ARRIVING : 0)))
                 .putLong(closedUpToMs)
                 .putLong(eventTimeMs)
                 .putLong(passedOverUpToMs)
@@ -149,6 +153,7 @@ final class PartitionProgress {
         read.heard = (flags & HEARD) != 0;
         read.silent = (flags & SILENT) != 0;
         read.givenUp = (flags & GIVEN_UP) != 0;
+        read.arriving = (flags & ARRIVING) != 0;
         read.closedUpToMs = buffer.getLong();
         read.eventTimeMs = buffer.getLong();
         read.passedOverUpToMs = buffer.getLong();

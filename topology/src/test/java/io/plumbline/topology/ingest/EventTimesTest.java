@@ -45,6 +45,14 @@ class EventTimesTest {
     }
 
     @Test
+    void aPauseIsNoReasonToGoWithTheClock() {
+        assertEquals(BACKLOG, extract(0, BACKLOG, BACKLOG, new RecordHeaders()));
+        wallMs.addAndGet(EventTimes.ALONE.multipliedBy(10).toMillis());
+        assertEquals(BACKLOG, extract(0, NEVER_YET, BACKLOG, new RecordHeaders()));
+        assertEquals(BACKLOG, extract(0, BACKLOG, BACKLOG, new RecordHeaders()));
+    }
+
+    @Test
     void aRecordKeepsItsOwnTimeAndHeaders() {
         Headers headers = new RecordHeaders().add("site", "a".getBytes(StandardCharsets.UTF_8));
         long stamped = extract(0, NEVER_YET, BACKLOG, headers);
