@@ -60,6 +60,17 @@ class RecentGroupsTest {
         return memory.after(space(0.0), minute * MINUTE, (minute + 1) * MINUTE, window, null);
     }
 
+    /** Else the window would look like a sample, and a group in it would be held against the level of fewer. */
+    @Test
+    void anErasedRequestLeavesTheOthersOfItsWindowCounted() {
+        List<RequestTotal> window = window(40, 4, 0);
+        RecentGroups memory = after(RecentGroups.NONE, 0, window).memory();
+        RequestTotal erased = window.get(0);
+        RecentGroups left = memory.without(erased.request(), "r" + erased.request());
+        List<RequestTotal> next = window(10, 3, 0);
+        assertEquals(39 + 10, after(left, 1, next).lookedAt());
+    }
+
     @Test
     void threeRequestsOfOneKindAreAGroupAlsoWhereTheyCameInThreeWindows() {
         RecentGroups memory = RecentGroups.NONE;
