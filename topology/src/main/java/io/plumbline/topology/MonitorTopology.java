@@ -245,7 +245,9 @@ public final class MonitorTopology {
             return AutoOffsetReset.earliest();
         }
         Instant time = config.from().time();
-        return time == null ? AutoOffsetReset.latest() : AutoOffsetReset.byDuration(Duration.between(time, Instant.now()));
+        return time == null
+                ? AutoOffsetReset.latest()
+                : AutoOffsetReset.byDuration(Duration.between(time, Instant.now()));
     }
 
     private static Map<String, Integer> requestsKept(

@@ -74,8 +74,7 @@ class BacklogIT {
             MonitorConfig config = config(broker, "", Instant.ofEpochMilli(from).toString());
             try (PlumblineRuntime runtime = PlumblineRuntime.start(config, Role.MONITOR)) {
                 BrokerClient.awaitThat(
-                        () -> starts(client).stream().allMatch(found -> found.size() >= 20),
-                        () -> starts(client).toString());
+                        () -> starts(client).stream().allMatch(found -> found.size() >= 20), runtime::toString);
                 assertTrue(starts(client).stream().allMatch(found -> found.size() == 20 && found.get(0) == from));
             }
         }
