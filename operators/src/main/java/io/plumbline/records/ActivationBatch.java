@@ -4,6 +4,7 @@ import io.plumbline.linalg.Matrix;
 import io.plumbline.wire.KnownHeaders;
 import io.plumbline.wire.SafetensorsException;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -60,6 +61,36 @@ public record ActivationBatch(Matrix activations, @Nullable Matrix targets, long
      */
     public static ActivationBatch parse(byte[] blob) {
         return ActivationBlob.parse(blob, new KnownHeaders()).batch();
+    }
+
+    /** Returns the rows of all parts, at least one and of the same widths; with token ids where every part has them. */
+    public static ActivationBatch joined(List<ActivationBatch> parts) {
+        ActivationBatch first = parts.get(0);
+        return parts.size() == 1
+                ? first
+                : new ActivationBatch(
+                        stacked(parts.stream().map(ActivationBatch::activations).toList()),
+                        first.targets == null
+                                ? null
+                                : stacked(parts.stream()
+                                        .map(ActivationBatch::targetRows)
+                                        .toList()),
+                        parts.stream().anyMatch(part -> part.tokenIds == null)
+                                ? null
+                                : parts.stream()
+                                        .flatMapToLong(part -> Arrays.stream(Objects.requireNonNull(part.tokenIds)))
+                                        .toArray());
+    }
+
+    private static Matrix stacked(List<Matrix> parts) {
+        Matrix rows = Matrix.zeros(
+                parts.stream().mapToInt(Matrix::rows).sum(), parts.get(0).columns());
+        int at = 0;
+        for (Matrix part : parts) {
+            System.arraycopy(part.values(), 0, rows.values(), at, part.values().length);
+            at += part.values().length;
+        }
+        return rows;
     }
 
     public int rows() {

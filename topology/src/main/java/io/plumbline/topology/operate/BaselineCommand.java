@@ -435,6 +435,11 @@ final class BaselineCommand implements Callable<Integer> {
         }
         source.leftOut().forEach((reason, records) -> answer.put("left_out_records_" + reason, records)
                 .say("left out as %s: %s".formatted(reason, Amounts.count(records, "record"))));
+        if (source.apart() > 0) {
+            answer.put("requests_with_an_earlier_name", source.apart())
+                    .say("counted apart from an earlier request of the same name: %s"
+                            .formatted(Amounts.count(source.apart(), "request")));
+        }
         return answer;
     }
 

@@ -109,6 +109,7 @@ final class BaselineSource {
     private Predicate<String> wanted = request -> true;
     private String described = "";
     private Map<String, Long> leftOut = Map.of();
+    private long apart;
 
     /**
      * Reads the configuration, where there is one.
@@ -267,6 +268,7 @@ final class BaselineSource {
                     task, request -> reader.read(explainer.space().of(request))));
             described = recording.describe();
             leftOut = recording.leftOut();
+            apart = recording.apart();
             return made;
         }
     }
@@ -293,5 +295,10 @@ final class BaselineSource {
     /** Returns how many records of the topic gave no request, by reason; once it was read. */
     Map<String, Long> leftOut() {
         return leftOut;
+    }
+
+    /** Returns how many requests of the topic have the name of an earlier one; once it was read. */
+    long apart() {
+        return apart;
     }
 }

@@ -10,6 +10,7 @@ import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.ingest.DeadLetter;
 import io.plumbline.topology.ingest.Ingested;
 import io.plumbline.topology.ingest.RecordReader;
+import io.plumbline.topology.ingest.RequestParts;
 import io.plumbline.topology.ingest.SiteShape;
 import io.plumbline.topology.kafka.MergedRecords;
 import io.plumbline.topology.kafka.TopicReader;
@@ -39,13 +40,15 @@ import org.jspecify.annotations.Nullable;
  *
  * <p><b>Order.</b> Event time over all partitions, then name of the request, partition and offset: the order they were
  * sent in, wherever they lie. Within a partition records come in the order of their offsets. So a recording spread over
- * partitions is cut into the same windows as one that is not, and read again it comes in the same order.
+ * partitions is cut into the same windows as one that is not, and read again it comes in the same order. Records of
+ * one request are joined ({@link RequestParts}).
  *
  * <p><b>Range.</b> A partition is read from its first record at or after {@code from} to its first at or after {@code
  * to}, or to what was committed when it was opened. Records in between whose time lies outside are counted and left
  * out.
  *
- * <p><b>Memory.</b> {@value #AHEAD} records of every partition and what the client fetches ahead. Not thread-safe.
+ * <p><b>Memory.</b> {@value #AHEAD} records of every partition, those of {@link RequestParts}, and what the client
+ * fetches ahead. Not thread-safe.
  */
 final class TopicRecording implements Closeable {
 
@@ -57,6 +60,9 @@ final class TopicRecording implements Closeable {
 
     /** The reason of records that bring moments: a baseline is made of rows. */
     static final String MOMENT_RECORD = "moment_record";
+
+    /** The reason of records that their request has already. */
+    static final String REPEATED_RECORD = "repeated_record";
 
     private static final int AHEAD = 8;
 
@@ -79,6 +85,7 @@ final class TopicRecording implements Closeable {
     private final Map<String, Long> leftOut = new TreeMap<>();
     private final Predicate<String> wanted;
     private long requests;
+    private long apart;
 
     private TopicRecording(
             MonitorConfig config,
@@ -195,12 +202,15 @@ final class TopicRecording implements Closeable {
         requests = 0;
         Arrays.fill(read, 0);
         records.rewind();
+        RequestParts parts = new RequestParts(request -> take(request, requestReader));
         try (Progress progress = Progress.of(task, topicReader.offsets(), " records")) {
             ConsumerRecord<byte[], byte[]> next;
             while ((next = records.next("no baseline was written, run it again")) != null) {
-                take(next, requestReader);
+                take(next, parts);
                 progress.advance(1);
             }
+            parts.end();
+            apart = parts.apart();
         } catch (OffsetOutOfRangeException deleted) {
             throw new IllegalStateException(
                     ("%s deleted records of the range while they were read (%s); no baseline was written, "
@@ -243,8 +253,7 @@ final class TopicRecording implements Closeable {
         return oldest.isEmpty() ? "is empty" : "begins at " + Instant.ofEpochMilli(oldest.getAsLong());
     }
 
-    private void take(ConsumerRecord<byte[], byte[]> record, ActivationStream.RequestReader requestReader)
-            throws IOException {
+    private void take(ConsumerRecord<byte[], byte[]> record, RequestParts parts) throws IOException {
         if (periods.stream().noneMatch(period -> period.holds(record.timestamp()))) {
             leftOut.merge(OUTSIDE_RANGE, 1L, Long::sum);
             return;
@@ -263,23 +272,29 @@ final class TopicRecording implements Closeable {
                 leftOut.merge(DeadLetter.Reason.MISSING_TOKEN_IDS.label(), 1L, Long::sum);
                 return;
             }
-            if (!wanted.test(sameAtEverySite(record, kept.rows()))) {
-                leftOut.merge(NOT_AT_EVERY_SITE, 1L, Long::sum);
-                return;
-            }
-            requestReader.read(kept.batch());
-            requests++;
-            for (int i = 0; i < read.length; i++) {
-                read[i] += periods.get(i).holds(record.timestamp()) ? 1 : 0;
+            if (!parts.add(name(record), record.timestamp(), rows.record(), kept)) {
+                leftOut.merge(REPEATED_RECORD, 1L, Long::sum);
             }
         } catch (RecordReader.Refused refused) {
             leftOut.merge(refused.deadLetter().reason().label(), 1L, Long::sum);
         }
     }
 
+    private void take(RequestParts.Whole request, ActivationStream.RequestReader requestReader) throws IOException {
+        if (!wanted.test(sameAtEverySite(request))) {
+            leftOut.merge(NOT_AT_EVERY_SITE, (long) request.parts().size(), Long::sum);
+            return;
+        }
+        requestReader.read(request.batch());
+        requests++;
+        for (int i = 0; i < read.length; i++) {
+            read[i] += periods.get(i).holds(request.timestampMs()) ? 1 : 0;
+        }
+    }
+
     /** Returns what a request has in common at all sites of a model: its time, its rows and its name. */
-    private static String sameAtEverySite(ConsumerRecord<byte[], byte[]> record, int rows) {
-        return "%d %d %s".formatted(record.timestamp(), rows, name(record));
+    private static String sameAtEverySite(RequestParts.Whole request) {
+        return "%d %d %s".formatted(request.timestampMs(), request.rows(), request.name());
     }
 
     private static String name(ConsumerRecord<byte[], byte[]> record) {
@@ -290,6 +305,11 @@ final class TopicRecording implements Closeable {
     /** Returns how many records of the last reading gave no request, by reason. */
     Map<String, Long> leftOut() {
         return Map.copyOf(leftOut);
+    }
+
+    /** Returns how many requests of the last reading have the name of an earlier one, {@link RequestParts#apart}. */
+    long apart() {
+        return apart;
     }
 
     /** Returns what a baseline of it says it was made of. */

@@ -436,6 +436,55 @@ class BaselineFromTopicIT {
         assertRefused("reports of 5 windows of layer.a, and 3 of them were aligned", "--aligned", 4);
     }
 
+    /** The second records of two requests lie behind the first of both, as two threads of a producer send them. */
+    @Test
+    void requestsInSeveralRecordsGiveTheSameBaselineAsWholeOnes() throws Exception {
+        BrokerClient client = new BrokerClient(broker.bootstrapServers());
+        client.createTopic("in-parts", 1, Map.of("retention.ms", "-1"));
+        List<ProducerRecord<byte[], byte[]>> records = new ArrayList<>();
+        for (int i = 0; i < 58; i += 2) {
+            records.add(part(i, 0, 3, i));
+            records.add(part(i + 1, 0, 5, i + 1));
+            records.add(part(i, 3, WatchedFolder.ROWS, i));
+            records.add(part(i + 1, 5, WatchedFolder.ROWS, i + 1));
+        }
+        records.add(records.get(records.size() - 1));
+        client.sendAll(records);
+        Path other = folder.resolve("in-parts");
+        WatchedFolder.create(
+                Files.createDirectories(other),
+                broker.bootstrapServers(),
+                WatchedFolder.WINDOW,
+                "topics: {activations: in-parts}",
+                WatchedFolder.SITE);
+        Object[] site = {"--from-topic", "--config", other.resolve(WatchedFolder.FILE), "--site", WatchedFolder.SITE};
+        Path parts = folder.resolve("parts.safetensors");
+        Shell made = baseline(parts, site);
+        assertEquals(0, made.exitCode(), made.err());
+        Provenance provenance = assertSame(parts, 0, 58).provenance();
+        assertNotNull(provenance);
+        assertEquals("topic in-parts, site layer.a, its beginning to its end, 58 requests", provenance.source());
+        assertTrue(made.out().contains("left out as repeated_record: 1 record\n"), made.out());
+        assertTrue(!made.out().contains("counted apart"), made.out());
+
+        client.sendAll(List.of(part(7, 0, WatchedFolder.ROWS, REQUESTS)));
+        Shell later = baseline(folder.resolve("apart.safetensors"), site);
+        assertTrue(
+                later.out().contains("counted apart from an earlier request of the same name: 1 request\n"),
+                later.out());
+    }
+
+    private static ProducerRecord<byte[], byte[]> part(int request, int first, int end, int second) {
+        Matrix all = WatchedFolder.quiet(request);
+        double[] values = Arrays.copyOfRange(all.values(), first * WatchedFolder.WIDTH, end * WatchedFolder.WIDTH);
+        byte[] value = blob(new Matrix(end - first, WatchedFolder.WIDTH, values));
+        ProducerRecord<byte[], byte[]> record =
+                new ProducerRecord<>("in-parts", 0, START.toEpochMilli() + 1_000L * second, null, value);
+        record.headers().add("site", WatchedFolder.SITE.getBytes(StandardCharsets.UTF_8));
+        record.headers().add("request", "request-%d".formatted(request).getBytes(StandardCharsets.UTF_8));
+        return record;
+    }
+
     @Test
     void rangesThatAreNotThereAreRefusedInASentence() throws Exception {
         assertRefused(
