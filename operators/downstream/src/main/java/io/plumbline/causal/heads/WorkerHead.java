@@ -20,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * A head that another process of this machine runs, asked over a socket ({@link WorkerFrame}).
  *
  * <p><b>Failures.</b> A call that fails closes the connection, and the next call opens one, so a worker that was
- * started again is found. A connection that was closed while it lay idle is opened again within the call. A call that
- * is late fails with {@link Fault#TIMED_OUT}; the time counts from before connecting until the last byte.
+ * started again is found. Where the worker's frame was read whole, an error or a wrong answer, the connection stays. A
+ * connection that was closed while it lay idle is opened again within the call. A call that is late fails with
+ * {@link Fault#TIMED_OUT}; the time counts from before connecting until the last byte.
  *
  * <p><b>Trust.</b> A worker is not trusted with this process: every length is compared with the limits, and an answer
  * has the shape that was asked for and is finite. Its numbers are believed.
@@ -205,15 +206,20 @@ final class WorkerHead implements OpenHead {
         if (answer.kind() != WorkerFrame.Kind.ANSWER) {
             throw new IOException("it sent a frame of kind %s, expected an answer".formatted(answer.kind()));
         }
-        Logits logits = logits(answer, rows);
-        connection = channel;
-        return logits;
+        try {
+            return logits(answer, rows);
+        } finally {
+            connection = channel;
+        }
     }
 
-    private Logits logits(WorkerFrame answer, int rows) throws IOException {
+    private Logits logits(WorkerFrame answer, int rows) {
         Set<String> names = answer.blob().names();
         if (!names.equals(Set.of(OnnxHead.LOGITS))) {
-            throw new IOException("it sent tensors %s, expected [logits]".formatted(shortened(names.toString())));
+            throw new HeadException(
+                    Fault.FAILED,
+                    "worker %s: it sent tensors %s, expected [logits]"
+                            .formatted(worker, shortened(names.toString())));
         }
         Tensor tensor = answer.blob().tensor(OnnxHead.LOGITS);
         List<Long> shape = tensor.shape();
