@@ -77,12 +77,17 @@ final class DeadLetterOptions {
             return partition == null || partition == number;
         }
 
-        boolean takes(ConsumerRecord<byte[], byte[]> record, KeptLetter letter) {
+        /** Returns whether a record lies in the partition, the offsets and the times that are meant. */
+        boolean takesPlace(ConsumerRecord<byte[], byte[]> record) {
             return takesPartition(record.partition())
                     && record.offset() >= firstOffset
                     && record.offset() <= lastOffset
                     && record.timestamp() >= sinceMs
-                    && record.timestamp() < untilMs
+                    && record.timestamp() < untilMs;
+        }
+
+        boolean takes(ConsumerRecord<byte[], byte[]> record, KeptLetter letter) {
+            return takesPlace(record)
                     && (reasons.isEmpty() || reasons.contains(letter.reason()))
                     && (sites.isEmpty() || sites.contains(letter.site(record.key())));
         }

@@ -184,6 +184,9 @@ final class DeadLetterReplay {
         try {
             letter = KeptLetter.of(record.headers());
         } catch (IllegalArgumentException foreign) {
+            if (!selection.takesPlace(record)) {
+                return false;
+            }
             tally.problem(record, String.valueOf(foreign.getMessage()));
             return true;
         }

@@ -121,6 +121,33 @@ class DeadLetterReplayIT {
         assertReplayedAsTheyWere(forgotten);
     }
 
+    @Test
+    void aRecordThatIsNoLetterIsAProblemOnlyWhereItIsMeant() throws Exception {
+        client.createTopic("with-strangers", 1, Map.of());
+        client.createTopic("sent-again", 1, Map.of());
+        ProducerRecord<byte[], byte[]> letter = new ProducerRecord<>("with-strangers", 0, T0, null, new byte[] {1});
+        for (String header : List.of("reason unknown_site", "topic activations", "partition 0", "offset 7")) {
+            String[] words = header.split(" ", -1);
+            letter.headers().add("plumbline." + words[0], words[1].getBytes(StandardCharsets.UTF_8));
+        }
+        client.sendAll(List.of(new ProducerRecord<>("with-strangers", 0, T0, null, new byte[] {2}), letter));
+        Object[] all = {"with-strangers", "--topic", "sent-again", "--group", "strangers"};
+        Shell second = replay(more(all, "--partition", 0, "--offsets", "1-1"));
+        assertEquals(0, second.exitCode(), second.err());
+        assertTrue(second.out().contains("sent 1 letter"), second.out());
+        for (int run = 0; run < 2; run++) {
+            Shell rest = replay(all);
+            assertEquals(run == 0, rest.exitCode() != 0, rest.err());
+            assertEquals(run == 0, rest.err().contains("not sent: with-strangers-0@0: no header plumbline.reason"));
+        }
+    }
+
+    private static Object[] more(Object[] all, Object... rest) {
+        List<Object> together = new ArrayList<>(List.of(all));
+        together.addAll(List.of(rest));
+        return together.toArray();
+    }
+
     /** Requires that the second copy of each is equal in everything. */
     private static void assertReplayedAsTheyWere(List<ProducerRecord<byte[], byte[]>> sent) {
         List<ConsumerRecord<byte[], byte[]>> records =
@@ -156,9 +183,7 @@ class DeadLetterReplayIT {
     }
 
     private static Shell replay(Object... rest) {
-        List<Object> arguments =
-                new ArrayList<>(List.of("replay", "--dead-letters", "--bootstrap-servers", broker.bootstrapServers()));
-        arguments.addAll(List.of(rest));
-        return Shell.run(arguments.toArray());
+        Object[] command = {"replay", "--bootstrap-servers", broker.bootstrapServers(), "--dead-letters"};
+        return Shell.run(more(command, rest));
     }
 }
