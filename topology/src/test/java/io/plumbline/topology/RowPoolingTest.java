@@ -173,6 +173,24 @@ class RowPoolingTest {
         assertEquals(List.of(), storedRequests());
     }
 
+    /** One of several targets may have judged a window before another one has judged the window before it. */
+    @Test
+    void theRowsOfALaterWindowWaitForTheirRequest() throws IOException {
+        start("1h", "mode: auto");
+        List<AdaptationMessage> second = AdapterRequests.adapt(end(2), WatchedFolder::drifted);
+        List<AdaptationMessage> parts = second.subList(0, second.size() - 1);
+        parts.forEach(this::send);
+        window(1);
+        send(second.get(second.size() - 1));
+        AdaptationReport report = report();
+        assertEquals(Outcome.POOLED, report.outcome(), report.reason());
+        assertEquals(2, report.pooledWindows());
+        parts.forEach(this::send);
+        window(3);
+        send(second.get(second.size() - 1));
+        assertEquals(3, report().pooledWindows(), "a window read again replaces itself");
+    }
+
     private void sendRequests(int window, int part) {
         send(new AdaptationMessage.RequestPart(end(window), part, new byte[] {1}));
     }

@@ -96,7 +96,7 @@ final class RowPools {
         try {
             itsRows = rows(site, window, explainer);
         } catch (IllegalArgumentException e) {
-            deleteOthers(site, before);
+            deleteOthers(site, before, windowEndMs);
             throw e;
         }
         List<Share> shares = shares(site, before.with(window, limits.age()), window, itsRows, explainer);
@@ -119,7 +119,7 @@ final class RowPools {
         }
         RowPool after = before.holding(kept, pooled.size());
         pools.put(site, after.encode());
-        deleteOthers(site, after);
+        deleteOthers(site, after, windowEndMs);
         pooled.sort(Comparator.comparingLong(SampledRow::hash));
         return new PooledRows(pooled, fitted, kept.size(), rates / pooled.size(), List.of());
     }
@@ -216,16 +216,24 @@ final class RowPools {
         return rows;
     }
 
-    /** Deletes all parts of a site that are not in its pool, also of requests that never came. */
-    private void deleteOthers(String site, RowPool pool) {
+    /**
+     * Deletes all parts of a site that are not in its pool, also of requests that never came.
+     *
+     * @param upToMs end of the window that was asked for; the parts of later ones wait for their request, which comes
+     *     when every block of the site has that window
+     */
+    private void deleteOthers(String site, RowPool pool, long upToMs) {
         List<String> others = new ArrayList<>();
         String prefix = site + "#";
         try (KeyValueIterator<String, byte[]> all = parts.prefixScan(prefix, new StringSerializer())) {
             while (all.hasNext()) {
                 KeyValue<String, byte[]> part = all.next();
                 Matcher name = PART.matcher(part.key.substring(prefix.length()));
-                if (name.matches() && !pool.holds(Long.parseLong(name.group(1)), Integer.parseInt(name.group(2)))) {
-                    others.add(part.key);
+                if (name.matches()) {
+                    long endMs = Long.parseLong(name.group(1));
+                    if (endMs <= upToMs && !pool.holds(endMs, Integer.parseInt(name.group(2)))) {
+                        others.add(part.key);
+                    }
                 }
             }
         }
