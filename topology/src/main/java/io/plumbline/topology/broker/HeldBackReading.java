@@ -13,6 +13,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
 import org.apache.kafka.clients.consumer.OffsetAndMetadata;
 import org.apache.kafka.common.TopicPartition;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -117,8 +118,13 @@ final class HeldBackReading {
 
     private List<ConsumerRecord<byte[], byte[]>> readable(
             TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> all) {
-        long firstMs = all.get(0).timestamp();
-        Place place = places.getOrDefault(partition, new Place(firstMs, firstMs));
+        Place place = places.get(partition);
+        if (place == null) {
+            place = first(partition, all);
+            if (place == null) {
+                return all;
+            }
+        }
         ReadAhead.Bound bound = bound(partition, place);
         int readable = 0;
         while (readable < all.size()
@@ -128,6 +134,19 @@ final class HeldBackReading {
         }
         places.put(partition, place);
         return all.subList(0, readable);
+    }
+
+    /** Returns the place of the first record that is not refused for its clock; null where each of them is. */
+    private @Nullable Place first(TopicPartition partition, List<ConsumerRecord<byte[], byte[]>> all) {
+        long clockMs = ahead(partition)
+                .bound(partition.partition(), all.get(0).timestamp())
+                .clockMs();
+        for (ConsumerRecord<byte[], byte[]> record : all) {
+            if (record.timestamp() <= clockMs) {
+                return new Place(record.timestamp(), record.timestamp());
+            }
+        }
+        return null;
     }
 
     private void hold(TopicPartition partition, ConsumerRecord<byte[], byte[]> first) {

@@ -9,7 +9,8 @@ public interface ReadAhead {
     /**
      * Returns how far a partition may be read now.
      *
-     * @param firstMs event time of the first record that this process read from it
+     * @param firstMs event time of the first record that this process read from it, and that is not refused for its
+     *     clock
      */
     Bound bound(int partition, long firstMs);
 
@@ -19,14 +20,12 @@ public interface ReadAhead {
     /**
      * A bound of reading.
      *
-     * @param slowestMs event time of the slowest other partition; whoever is behind it is read in any case
-     * @param limitMs event time up to which a partition ahead of it is read
+     * @param slowestMs event time of the slowest other partition; whoever is behind it is read in any case; {@link
+     *     Long#MAX_VALUE} where none is waited for
+     * @param limitMs event time up to which a partition ahead of it is read; the same
      * @param clockMs event time from which a record is refused for its clock, so that nobody waits for it
      */
     record Bound(long slowestMs, long limitMs, long clockMs) {
-
-        /** No bound. */
-        public static final Bound NONE = new Bound(Long.MAX_VALUE, Long.MAX_VALUE, Long.MAX_VALUE);
 
         boolean allows(long reachedMs, long timestampMs) {
             return reachedMs <= slowestMs || timestampMs <= limitMs || timestampMs > clockMs;

@@ -106,7 +106,8 @@ final class PartitionTimes implements ReadAhead {
                 slowestMs = Math.min(slowestMs, timeOf(places.get(other), firstMs, now));
             }
         }
-        return slowestMs == Long.MAX_VALUE ? Bound.NONE : new Bound(slowestMs, slowestMs + aheadMs, now + clockAheadMs);
+        long limitMs = slowestMs == Long.MAX_VALUE ? Long.MAX_VALUE : slowestMs + aheadMs;
+        return new Bound(slowestMs, limitMs, now + clockAheadMs);
     }
 
     /** Returns the time of a partition that may hold others back, {@code otherwise} where it has none of use. */
