@@ -250,7 +250,7 @@ public final class AdaptCommand implements Callable<Integer> {
                                     + "expected --explainer-option target=L")
                             .formatted(blocks.size()));
         }
-        TargetReports reports = new TargetReports();
+        TargetReports reports = new TargetReports(TargetReports.BLOCKS);
         List<Decoder> decoders = new ArrayList<>();
         for (Explainer block : blocks) {
             Adapted adapted;
@@ -261,7 +261,7 @@ public final class AdaptCommand implements Callable<Integer> {
                         "%s: %s".formatted(TargetReports.name(block), refused.getMessage()), refused);
             }
             decoders.add(adapted.decoder());
-            reports.add(block, adapted.answer());
+            reports.add(TargetReports.name(block), adapted.answer());
         }
         Answer together = reports.together().put("targets", blocks.size());
         Formats.writeAdapted(blocks, decoders, written(), lineage(blocks.get(0), together), out);

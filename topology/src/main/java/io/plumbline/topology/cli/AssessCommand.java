@@ -219,11 +219,11 @@ public final class AssessCommand implements Callable<Integer> {
                                     + "writes, or one of them with --explainer-option target=L")
                             .formatted(baseline, blocks.size()));
         }
-        TargetReports reports = new TargetReports();
+        TargetReports reports = new TargetReports(TargetReports.BLOCKS);
         List<BlockStanding> standings = new ArrayList<>();
         for (Explainer block : blocks) {
             Assessed assessed = assess(block, TargetReports.baseline(baseline, block), threshold, deciding, law);
-            reports.add(block, assessed.answer());
+            reports.add(TargetReports.name(block), assessed.answer());
             standings.add(assessed.standing());
         }
         BlockStanding worst = BlockStanding.worst(standings);

@@ -10,14 +10,23 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The answers of a command about an explainer with several targets: one about all of them, and one about each. */
+/** The answers of a command about several parts, such as the targets of an explainer: one about all, one about each. */
 public final class TargetReports {
 
+    /** The key of the blocks of an explainer with several targets. */
+    public static final String BLOCKS = "blocks";
+
     private final Answer together = new Answer();
-    private final Map<String, Answer> blocks = new LinkedHashMap<>();
+    private final Map<String, Answer> parts = new LinkedHashMap<>();
+    private final String key;
+
+    /** @param key of the answers about each */
+    public TargetReports(String key) {
+        this.key = key;
+    }
 
     /** Returns the name of a block: {@code targets.3}; empty for an explainer with one decoder. */
-    static String name(Explainer explainer) {
+    public static String name(Explainer explainer) {
         TargetBlock block = explainer.block();
         return block == null ? "" : block.name();
     }
@@ -39,17 +48,17 @@ public final class TargetReports {
         return folder.resolve(name(block) + ".safetensors");
     }
 
-    /** Returns what is said of all blocks together. */
+    /** Returns what is said of all together. */
     public Answer together() {
         return together;
     }
 
-    public void add(Explainer block, Answer answer) {
-        blocks.put(name(block), answer);
+    public void add(String part, Answer answer) {
+        parts.put(part, answer);
     }
 
     public void printSummaries(PrintWriter out) {
-        blocks.forEach((name, answer) -> {
+        parts.forEach((name, answer) -> {
             out.println(name);
             answer.printSummary(out);
             out.println();
@@ -59,12 +68,12 @@ public final class TargetReports {
     public void print(PrintWriter out, boolean asJson) {
         if (asJson) {
             ObjectNode each = JsonNodeFactory.instance.objectNode();
-            blocks.forEach((name, answer) -> each.set(name, answer.json()));
-            together.put("blocks", each).print(out, true);
+            parts.forEach((name, answer) -> each.set(name, answer.json()));
+            together.put(key, each).print(out, true);
             return;
         }
         together.print(out, false);
-        blocks.forEach((name, answer) -> {
+        parts.forEach((name, answer) -> {
             out.println();
             out.println(name);
             answer.print(out, false);

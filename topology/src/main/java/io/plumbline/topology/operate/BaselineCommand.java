@@ -236,11 +236,11 @@ final class BaselineCommand implements Callable<Integer> {
                             blocks.size(),
                             "--explainer-option target=L"));
         }
-        TargetReports reports = new TargetReports();
+        TargetReports reports = new TargetReports(TargetReports.BLOCKS);
         AtomicFile.writeFolder(out, files -> {
             for (Explainer block : blocks) {
                 reports.add(
-                        block,
+                        TargetReports.name(block),
                         measured(
                                 block,
                                 site,
@@ -250,14 +250,18 @@ final class BaselineCommand implements Callable<Integer> {
             }
         });
         reports.together().put("out", out.toString()).put("targets", blocks.size());
+        print(reports);
+        sayWhatIsNext(out);
+        return ExitCodes.FINE;
+    }
+
+    private void print(TargetReports reports) {
         if (!json) {
             reports.printSummaries(spec.commandLine().getOut());
         }
         if (json || Options.isVerbose(spec)) {
             reports.print(spec.commandLine().getOut(), json);
         }
-        sayWhatIsNext(out);
-        return ExitCodes.FINE;
     }
 
     /** Refuses before anything is measured; a broker that makes topics by itself would not compact this one. */
@@ -319,21 +323,14 @@ final class BaselineCommand implements Callable<Integer> {
         // All or none: files of one model that were made at different times would be judged as one.
         Map<Path, Path> made = new LinkedHashMap<>();
         List<Path> moved = new ArrayList<>();
+        TargetReports reports = new TargetReports("sites");
         try {
             for (SiteSettings site : sites) {
                 source.at(site);
                 Path file = site.explained().baseline();
                 Path beside = file.resolveSibling(file.getFileName() + "." + UUID.randomUUID());
                 made.put(beside, file);
-                Answer answer = measured(explainerOf(site), site, size, beside, file);
-                PrintWriter print = spec.commandLine().getOut();
-                if (!json) {
-                    print.println(site.site());
-                    answer.printSummary(print);
-                }
-                if (json || Options.isVerbose(spec)) {
-                    answer.print(print, json);
-                }
+                reports.add(site.site(), measured(explainerOf(site), site, size, beside, file));
             }
             for (Map.Entry<Path, Path> file : made.entrySet()) {
                 Files.move(file.getKey(), file.getValue());
@@ -348,6 +345,8 @@ final class BaselineCommand implements Callable<Integer> {
                 Files.deleteIfExists(beside);
             }
         }
+        reports.together().put("model", source.model);
+        print(reports);
         sayWhatIsNext(Objects.requireNonNull(
                 sites.get(0).explained().baseline().toAbsolutePath().getParent()));
         return ExitCodes.FINE;
