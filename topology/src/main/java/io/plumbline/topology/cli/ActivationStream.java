@@ -17,7 +17,9 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.AbstractList;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads several dumps as one stream of requests, in the order they were named. */
@@ -237,13 +239,17 @@ public final class ActivationStream implements Closeable {
         }
     }
 
-    /** Hands over every request as the bytes of one record, with its name. */
+    /** Hands over every request as the bytes of one record, with a name that no other request of these dumps has. */
     public void forEachRecord(RecordReader reader) throws IOException {
+        Set<String> names = new HashSet<>();
         for (Dump dump : dumps) {
+            String name = String.valueOf(dump.path().getFileName());
+            for (int place = 2; !names.add(name); place++) {
+                name = dump.path().getFileName() + "." + place;
+            }
             for (int i = 0; i < dump.file().requests(); i++) {
                 int rows = dump.file().request(i).rows();
-                reader.read(
-                        dump.path().getFileName() + "#" + i, rows, dump.file().requestAsRecord(i));
+                reader.read(name + "#" + i, rows, dump.file().requestAsRecord(i));
             }
         }
     }

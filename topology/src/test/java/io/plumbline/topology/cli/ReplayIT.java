@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.LongStream;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.NewTopic;
@@ -80,6 +82,17 @@ class ReplayIT {
         }
         assertEquals(
                 2.0, ActivationBatch.parse(records.get(1).value()).activations().get(0, 0), "row 2 of the first file");
+    }
+
+    @Test
+    void requestsOfDumpsOfOneFileNameHaveNamesOfTheirOwn() throws IOException {
+        Path monday = dump("monday/rows.safetensors", new long[] {0, 2, 3}, 3);
+        Path tuesday = dump("tuesday/rows.safetensors", new long[] {0, 1}, 1);
+        Shell shell = replay("days", monday, tuesday, "--create-topic", 1);
+        assertEquals(0, shell.exitCode(), shell.err());
+        assertEquals(
+                List.of("rows.safetensors#0", "rows.safetensors#1", "rows.safetensors.2#0"),
+                read("days", 3).stream().map(ConsumerRecord::key).toList());
     }
 
     @Test
@@ -179,6 +192,7 @@ class ReplayIT {
             activations.set(i, 1, i);
         }
         Path file = folder.resolve(name);
+        Files.createDirectories(Objects.requireNonNull(file.getParent()));
         SafetensorsWriter.create()
                 .add("activations", DType.F32, activations)
                 .addLongs("request_offsets", offsets)
