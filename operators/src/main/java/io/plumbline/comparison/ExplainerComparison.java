@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.function.IntFunction;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -100,11 +101,18 @@ public record ExplainerComparison(
                 requests, rows, unpaired, unmeasured, identical, more, features, activity, probes, causes);
     }
 
-    /** Returns why a figure is not among {@link #figures()}. */
-    String notMeasured() {
-        return unmeasured != null
-                ? unmeasured
-                : unpaired == null ? "no feature is active in enough requests" : "rows are not paired, " + unpaired;
+    /** Returns why a figure that was asked for is not among {@link #figures()}. */
+    String notMeasured(String figure) {
+        // The rest of the model runs on whole requests, whatever rows are left of them.
+        if (unmeasured != null && !figure.equals(KL)) {
+            return unmeasured;
+        }
+        if (unpaired != null) {
+            return "rows are not paired, " + unpaired;
+        }
+        return figure.equals(KL)
+                ? "every request has one row, or one that is not finite"
+                : "no feature is active in enough requests";
     }
 
     /**
@@ -316,16 +324,32 @@ public record ExplainerComparison(
         return nearest;
     }
 
-    /** Returns the mean over requests of {@code |X_after - X|_F / |X_after|_F}; infinite where prompts differ. */
+    /**
+     * Returns the mean over requests of {@code |X_after - X|_F / |X_after|_F}, of rows that are finite on both sides;
+     * infinite where prompts differ, NaN where no request of after has such rows and a length.
+     */
     private static double distance(List<ActivationBatch> place, List<ActivationBatch> after) {
         if (Prompts.difference(Prompts.of(place), Prompts.of(after)) != null) {
             return INFINITE;
         }
         double sum = 0.0;
+        int counted = 0;
         for (int i = 0; i < place.size(); i++) {
-            Matrix rows = after.get(i).activations();
-            sum += rows.distance(place.get(i).activations()) / rows.frobeniusNorm();
+            ActivationBatch here = place.get(i);
+            ActivationBatch there = after.get(i);
+            int[] finite = IntStream.range(0, here.rows())
+                    .filter(row -> Recording.isFinite(here.activations(), row)
+                            && Recording.isFinite(there.activations(), row))
+                    .toArray();
+            if (finite.length > 0) {
+                Matrix rows = there.keep(finite).activations();
+                double length = rows.frobeniusNorm();
+                if (length > 0.0) {
+                    sum += rows.distance(here.keep(finite).activations()) / length;
+                    counted++;
+                }
+            }
         }
-        return sum / place.size();
+        return sum / counted;
     }
 }

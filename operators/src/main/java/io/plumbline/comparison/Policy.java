@@ -47,7 +47,7 @@ public record Policy(Map<String, Double> limits, List<String> allowed) {
             outcomes.add(new Outcome(
                     key,
                     low ? end >= limit : end <= limit,
-                    estimate == null ? figure + " was not measured: " + comparison.notMeasured() : sentence));
+                    estimate == null ? figure + " was not measured: " + comparison.notMeasured(figure) : sentence));
         });
         comparison
                 .causes()

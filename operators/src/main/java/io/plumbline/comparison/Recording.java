@@ -45,7 +45,7 @@ record Recording(
         return new Recording(requests, new Prompts(prompts), rows, precision, notFinite);
     }
 
-    private static boolean isFinite(Matrix rows, int row) {
+    static boolean isFinite(Matrix rows, int row) {
         return Double.isFinite(rows.rowRange(row, row + 1).frobeniusNorm());
     }
 

@@ -407,6 +407,20 @@ class CompareCommandTest {
     }
 
     @Test
+    void anotherLayerIsNamedThoughARequestIsZeroAndSomeRowsAreNotFinite() throws IOException {
+        int[] request = {0};
+        UnaryOperator<Matrix> change = rows -> {
+            Matrix changed = request[0] == 1 ? Matrix.zeros(rows.rows(), rows.columns()) : mirrored(rows);
+            changed.set(0, 3, request[0]++ == 2 ? Double.POSITIVE_INFINITY : changed.get(0, 3));
+            return changed;
+        };
+        Path other = write("zero-and-infinite", change);
+        JsonNode answer = json(other, "--before-layers", write("another", CompareCommandTest::mirrored));
+        assertEquals("another_layer", answer.at("/causes/1/kind").asText(), answer.get("causes").toString());
+        assertEquals("overflow", answer.at("/causes/0/kind").asText());
+    }
+
+    @Test
     void rowsThatAreFarButNearestToTheSameRowBeforeAreNotCalledAnotherLayer() throws IOException {
         Random random = new Random(3);
         // The cosine of 0.945 that weights of 3 bits leave, and the same lengths.

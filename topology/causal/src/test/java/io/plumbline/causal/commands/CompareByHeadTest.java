@@ -146,10 +146,10 @@ class CompareByHeadTest {
                 0, compare(after, "--head", LivePart.head(), "--policy", policy).exitCode());
     }
 
-    @Test
-    void requestsThatCannotBeRunAreLeftOutAndCounted() throws IOException {
-        Path after = folder.resolve("infinite.safetensors");
-        try (ActivationFile rows = ActivationFile.open(rounded("finite", 0.02))) {
+    /** Writes the rows with one that is infinite in each request from one on, of so many. */
+    private static Path infinite(String name, int from, int requests) throws IOException {
+        Path after = folder.resolve(name);
+        try (ActivationFile rows = ActivationFile.open(rounded("finite-" + name, 0.02))) {
             Matrix all = Matrix.zeros(rows.rows(), rows.inputWidth());
             long[] offsets = new long[rows.requests() + 1];
             for (int i = 0; i < rows.requests(); i++) {
@@ -158,12 +158,33 @@ class CompareByHeadTest {
                         request.values(), 0, all.values(), (int) offsets[i] * all.columns(), request.values().length);
                 offsets[i + 1] = offsets[i] + request.rows();
             }
-            all.set((int) offsets[1] + 2, 5, Double.POSITIVE_INFINITY);
+            for (int i = from; i < from + requests; i++) {
+                all.set((int) offsets[i] + 2, 5, Double.POSITIVE_INFINITY);
+            }
             SafetensorsWriter.create()
                     .add("activations", DType.F32, all)
                     .addLongs("request_offsets", offsets)
                     .writeTo(after);
         }
+        return after;
+    }
+
+    @Test
+    void aKlOfWhichNoRequestCouldBeRunSaysSo() throws IOException {
+        Path policy = folder.resolve("policy-of-none.yaml");
+        Files.writeString(policy, "kl_max: 10");
+        Shell failed =
+                compare(infinite("infinite-all", 0, REQUESTS), "--head", LivePart.head(), "--policy", policy);
+        assertEquals(1, failed.exitCode(), failed.err());
+        assertTrue(
+                failed.out()
+                        .contains("kl_max: kl was not measured: every request has one row, or one that is not finite"),
+                failed.out());
+    }
+
+    @Test
+    void requestsThatCannotBeRunAreLeftOutAndCounted() throws IOException {
+        Path after = infinite("infinite", 1, 1);
         JsonNode answer = json(after);
         assertEquals(1, answer.at("/output/left_out").asInt(), answer.toString());
         assertTrue(answer.at("/figures/kl/value").asDouble() > 0.0);
