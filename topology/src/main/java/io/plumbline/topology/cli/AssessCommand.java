@@ -29,6 +29,7 @@ import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.StatisticReport;
 import io.plumbline.topology.report.WorstRequest;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -184,13 +185,17 @@ public final class AssessCommand implements Callable<Integer> {
         }
         Assessed assessed = assess(blocks.get(0), baseline, threshold, deciding, law);
         assessed.answer().print(spec.commandLine().getOut(), json);
+        printLists(assessed);
+        return exitCode(assessed.standing().verdict());
+    }
+
+    private void printLists(Assessed assessed) {
         if (assessed.listed() != null && !json) {
             assessed.listed().print(spec.commandLine().getOut());
         }
         if (assessed.groups() != null && !json) {
             assessed.groups().print(spec.commandLine().getOut());
         }
-        return exitCode(assessed.standing().verdict());
     }
 
     private int exitCode(Verdict verdict) {
@@ -220,12 +225,13 @@ public final class AssessCommand implements Callable<Integer> {
                             .formatted(baseline, blocks.size()));
         }
         TargetReports reports = new TargetReports(TargetReports.BLOCKS);
-        List<BlockStanding> standings = new ArrayList<>();
+        List<Assessed> all = new ArrayList<>();
         for (Explainer block : blocks) {
             Assessed assessed = assess(block, TargetReports.baseline(baseline, block), threshold, deciding, law);
             reports.add(TargetReports.name(block), assessed.answer());
-            standings.add(assessed.standing());
+            all.add(assessed);
         }
+        List<BlockStanding> standings = all.stream().map(Assessed::standing).toList();
         BlockStanding worst = BlockStanding.worst(standings);
         reports.together()
                 .put("worst_block", worst.block())
@@ -239,7 +245,15 @@ public final class AssessCommand implements Callable<Integer> {
                                 .filter(standing -> standing.verdict() == Verdict.DRIFTED)
                                 .map(BlockStanding::block)
                                 .toList());
-        reports.print(spec.commandLine().getOut(), json);
+        PrintWriter out = spec.commandLine().getOut();
+        reports.print(out, json);
+        for (Assessed assessed : all) {
+            if (!json && (assessed.listed() != null || assessed.groups() != null)) {
+                out.println();
+                out.println(assessed.standing().block());
+                printLists(assessed);
+            }
+        }
         return exitCode(worst.verdict());
     }
 

@@ -1,7 +1,6 @@
 package io.plumbline.topology.cli;
 
 import io.plumbline.explainer.Explainer;
-import io.plumbline.explainer.ExplainerOptions;
 import io.plumbline.explainer.FeatureLabels;
 import io.plumbline.features.FeatureMap;
 import io.plumbline.judgement.Amounts;
@@ -15,6 +14,7 @@ import java.util.Locale;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
             "",
             "The file has a line a feature of --after: its index, the label of the nearest feature of --before where"
                     + " the cosine is at least --cosine, the index of that one, and the cosine. It can stand as"
-                    + " features.labels of a site."
+                    + " features.labels of a site. Each --explainer-option is given to both."
         },
         footer = "  plumbline match --before sae/ --after new_sae/ --labels labels.csv --out new_labels.csv")
 public final class MatchCommand implements Callable<Integer> {
@@ -47,6 +47,9 @@ public final class MatchCommand implements Callable<Integer> {
             paramLabel = "PATH",
             description = "Folder or file of the explainer whose features are looked for among them.")
     Path after;
+
+    @Mixin
+    ExplainerFacts facts;
 
     @Option(
             names = "--labels",
@@ -74,8 +77,8 @@ public final class MatchCommand implements Callable<Integer> {
             throw new UsageException("--cosine = %s: expected 0 to 1".formatted(cosine));
         }
         Options.requireNew("--out", out, "file");
-        Explainer known = Options.explainer(before, ExplainerOptions.NONE);
-        Explainer other = Options.explainer(after, ExplainerOptions.NONE);
+        Explainer known = Options.explainer(before, facts.options());
+        Explainer other = Options.explainer(after, facts.options());
         FeatureLabels named = labels == null ? null : FeatureLabels.read(labels, known.features());
         if (known.targetWidth() != other.targetWidth()) {
             throw new UsageException("--after = %s: writes %d columns and --before %d: features of one place have a map"

@@ -127,6 +127,39 @@ class CrossLayerCommandTest {
         assertEquals(
                 alone.get("faithfulness_gap"),
                 judged.get("blocks").get("targets.1").get("faithfulness_gap"));
+        Shell lists = Shell.run(
+                "assess",
+                "--explainer",
+                CASES.resolve("circuit_tracer_clt").resolve("explainer"),
+                "--baseline",
+                baselines,
+                "--activations",
+                shifted,
+                "--rank",
+                4,
+                "--threshold",
+                1.0,
+                "--features",
+                2,
+                "--groups");
+        assertEquals(0, lists.exitCode(), lists.err());
+        for (int target = 0; target < LAYERS; target++) {
+            String heading = "targets." + target + System.lineSeparator();
+            String list = heading + System.lineSeparator() + "feature  systematic residual";
+            assertTrue(lists.out().contains(list), lists.out());
+        }
+    }
+
+    @Test
+    void featuresOfOneTargetHaveAMap() throws IOException {
+        Path clt = CASES.resolve("circuit_tracer_clt").resolve("explainer");
+        Path map = folder.resolve("map.csv");
+        Shell refused = Shell.run("match", "--before", clt, "--after", clt, "--out", map);
+        assertTrue(refused.err().contains("--explainer-option target="), refused.err());
+        Shell made = Shell.run(
+                "match", "--before", clt, "--after", clt, "--explainer-option", "target=1", "--out", map);
+        assertEquals(0, made.exitCode(), made.err());
+        assertTrue(Files.exists(map));
     }
 
     @Test
