@@ -44,7 +44,7 @@ record ModelHistory(
      */
     ModelHistory with(ModelReport report, int most) {
         Map<String, SiteStanding> standings =
-                report.sites().stream().collect(Collectors.toMap(SiteStanding::site, Function.identity()));
+                report.sites().stream().collect(Collectors.toMap(SiteStanding::site, Function.identity(), (a, b) -> b));
         List<@Nullable Double> over = new ArrayList<>();
         for (String site : sites) {
             SiteStanding standing = standings.get(site);

@@ -9,10 +9,13 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import at.favre.lib.crypto.bcrypt.BCrypt;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import io.plumbline.judgement.DriftPolicy;
 import io.plumbline.judgement.Verdict;
 import io.plumbline.topology.config.MonitorConfig;
 import io.plumbline.topology.http.WebConfig;
 import io.plumbline.topology.ingest.DeadLetter;
+import io.plumbline.topology.models.ModelSettings;
 import io.plumbline.topology.report.Json;
 import io.plumbline.topology.report.ModelReport;
 import io.plumbline.topology.report.WindowReport;
@@ -28,6 +31,7 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.MessageDigest;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
@@ -61,6 +65,17 @@ class ConsoleTest {
             byte[] hash = MessageDigest.getInstance("SHA-256").digest(StaticFiles.read(file.getKey()));
             assertEquals(file.getValue(), HexFormat.of().formatHex(hash), file.getKey());
         }
+    }
+
+    /** Nobody who may write to the topic can stop the feed of reports by it. */
+    @Test
+    void aModelReportThatNamesASiteTwiceIsAWindowLikeOthers() throws Exception {
+        JsonNode told = Json.tree(ConsoleReports.ofModel(0, 20, 24));
+        ((ArrayNode) told.get("sites")).add(told.get("sites").get(0));
+        ModelReport twice = Json.read(told.toString().getBytes(StandardCharsets.UTF_8), ModelReport.class);
+        ModelSettings model =
+                new ModelSettings("llama", List.of("layer.0"), DriftPolicy.immediate(), Duration.ofMinutes(1));
+        assertEquals(1, ModelHistory.of(model).with(twice, 5).windows().size());
     }
 
     @Test
