@@ -139,8 +139,12 @@ public final class RequestStudy {
      * Removes features of the last row in the order of a ranking.
      *
      * @param unembedding what {@link FeatureRanking#DLA} needs; else null
+     * @throws IllegalArgumentException where that ranking lacks it, or it lacks a token of the head
      */
     public Ablation ablation(Decoder decoder, FeatureRanking ranking, @Nullable Unembedding unembedding) {
+        if (ranking == FeatureRanking.DLA) {
+            required(unembedding).requireAll(original);
+        }
         int last = request.rows() - 1;
         int target = original.mostLikely(last);
         int from = codes.rowStart()[last];

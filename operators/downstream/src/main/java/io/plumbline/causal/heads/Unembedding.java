@@ -54,6 +54,18 @@ public record Unembedding(Weights weights) {
         return weights.rows();
     }
 
+    /**
+     * Requires a vector for every token of a head.
+     *
+     * @throws IllegalArgumentException where there are fewer
+     */
+    public void requireAll(Logits logits) {
+        if (vocabulary() < logits.vocabulary()) {
+            throw new IllegalArgumentException("the unembedding has vectors of %d tokens, the head logits for %d"
+                    .formatted(vocabulary(), logits.vocabulary()));
+        }
+    }
+
     /** Returns the tokens nearest to one by cosine, itself first; of equal ones the lowest. */
     public List<Integer> nearest(int token, int count) {
         double[] cosines = cosines(token);

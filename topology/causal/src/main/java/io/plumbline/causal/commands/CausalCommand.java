@@ -164,6 +164,9 @@ public final class CausalCommand implements AddedCommand {
         if (most < 1) {
             throw new UsageException("--most-requests = %d: expected 1 or more".formatted(most));
         }
+        if (features < 1) {
+            throw new UsageException("--features = %d: expected 1 or more".formatted(features));
+        }
         if (!Files.exists(explainer.path())) {
             throw new UsageException("--explainer = %s: no such folder".formatted(explainer.path()));
         }
@@ -178,7 +181,7 @@ public final class CausalCommand implements AddedCommand {
         if (decoder != null) {
             decoders.put(ADAPTED, read(decoder, trained));
         }
-        try (RequestFiles requests = RequestFiles.open(activations, trained, most);
+        try (RequestFiles requests = RequestFiles.open("--activations", activations, trained, most);
                 OpenHead opened = head.open(trained)) {
             if (dla && tokens != null) {
                 attribute(trained, opened, requests, decoders, tokens);
@@ -269,8 +272,17 @@ public final class CausalCommand implements AddedCommand {
         if (request < 0 || request >= requests.count()) {
             throw new UsageException("--request = %d: expected 0 to %d".formatted(request, requests.count() - 1));
         }
-        RequestStudy study =
-                RequestStudy.of(trained, opened, requests.request(request), new double[trained.targetWidth()]);
+        RequestStudy study;
+        try {
+            study = RequestStudy.of(trained, opened, requests.request(request), new double[trained.targetWidth()]);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--activations: request %d: %s".formatted(request, refused.getMessage()));
+        }
+        try {
+            tokens.requireAll(study.original());
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException("--unembedding: " + refused.getMessage());
+        }
         Decoder ranked = decoders.getOrDefault(ADAPTED, trained.decoder());
         int[] order = study.ablation(ranked, FeatureRanking.CAUSAL, null).ranked();
         List<Integer> listed = IntStream.of(order).limit(features).boxed().toList();

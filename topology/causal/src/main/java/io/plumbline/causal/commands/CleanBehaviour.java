@@ -17,7 +17,7 @@ import java.util.Map;
 record CleanBehaviour(RequestFiles files, OpenHead head, CleanRequestsStudy study) implements BehaviourProvider.Clean {
 
     static CleanBehaviour open(HeadLocation head, Explainer explainer, List<Path> dumps, int most) throws IOException {
-        RequestFiles files = RequestFiles.open(dumps, explainer, Integer.MAX_VALUE);
+        RequestFiles files = RequestFiles.open("--activations", dumps, explainer, Integer.MAX_VALUE);
         try {
             OpenHead opened = OpenHead.open(head, HeadLimits.DEFAULTS, explainer);
             return new CleanBehaviour(files, opened, new CleanRequestsStudy(explainer, opened, files, most));

@@ -144,6 +144,12 @@ public final class EvaluateCommand implements AddedCommand {
         if (rank < 1 || rank > trained.targetWidth()) {
             throw new UsageException("--rank = %d: expected 1 to %d".formatted(rank, trained.targetWidth()));
         }
+        if (most < 1) {
+            throw new UsageException("--most-requests = %d: expected 1 or more".formatted(most));
+        }
+        if (ablated < 0) {
+            throw new UsageException("--ablated-requests = %d: expected 0 or more".formatted(ablated));
+        }
         PaperSettings paper = paper(trained);
         Baseline clean = baseline(trained);
         Map<String, Made> methods;
@@ -155,10 +161,12 @@ public final class EvaluateCommand implements AddedCommand {
         }
         Map<String, Evaluation> evaluations = new LinkedHashMap<>();
         try (OpenHead opened = head.open(trained)) {
-            evaluations.put("later", evaluated("later requests", later, trained, opened, methods));
+            evaluations.put("later", evaluated("later requests", "--later", later, trained, opened, methods));
             if (!inDistribution.isEmpty()) {
                 evaluations.put(
-                        "in_distribution", evaluated("in distribution", inDistribution, trained, opened, methods));
+                        "in_distribution",
+                        evaluated(
+                                "in distribution", "--in-distribution", inDistribution, trained, opened, methods));
             }
         } catch (HeadException failed) {
             throw HeadOptions.explained(failed);
@@ -175,9 +183,14 @@ public final class EvaluateCommand implements AddedCommand {
     }
 
     private Evaluation evaluated(
-            String task, List<Path> files, Explainer trained, OpenHead opened, Map<String, Made> methods)
+            String task,
+            String option,
+            List<Path> files,
+            Explainer trained,
+            OpenHead opened,
+            Map<String, Made> methods)
             throws IOException {
-        try (RequestFiles requests = RequestFiles.open(files, trained, most);
+        try (RequestFiles requests = RequestFiles.open(option, files, trained, most);
                 Progress progress = Progress.of(task, requests.rows())) {
             return Evaluation.of(
                     trained,
@@ -187,6 +200,8 @@ public final class EvaluateCommand implements AddedCommand {
                     ablated == 0 ? null : new Ablating(FeatureRanking.CAUSAL, null, ablated),
                     rank,
                     progress::advance);
+        } catch (IllegalArgumentException refused) {
+            throw new UsageException(option + ": " + refused.getMessage());
         }
     }
 

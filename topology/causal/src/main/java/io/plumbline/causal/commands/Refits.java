@@ -60,19 +60,24 @@ final class Refits {
         Decoder trained = explainer.decoder();
         ExplainerSubspace subspace = ExplainerSubspace.of(trained, rank);
         refits.made.put("fixed", new Made(trained, 0.0, 0, ""));
-        refits.add("bias", rows -> newBias(trained, rows));
+        SampleRows all = window.all();
+        long started = System.nanoTime();
+        Decoder moved = newBias(trained, all);
+        refits.made.put("bias", new Made(moved, secondsSince(started), window.count(), ""));
         refits.add(
                 "gae-paper",
-                rows -> adapted(
-                        GeometryAdapter.adapt(trained, subspace, rows.codes(), rows.targets(), paper.settings())));
+                trained,
+                rows -> GeometryAdapter.adapt(trained, subspace, rows.codes(), rows.targets(), paper.settings()));
         refits.add(
                 "gae-code",
-                rows -> adapted(AuthorsCode.adapt(trained, subspace, rows.codes(), rows.targets(), paper.settings())));
+                trained,
+                rows -> AuthorsCode.adapt(trained, subspace, rows.codes(), rows.targets(), paper.settings()));
         GaeSettings ridge =
                 new GaeSettings(trained.dimension(), Rotation.PRINTED, Regularisation.relative(0.0, 1.0), 0.0);
         refits.add(
                 "ridge",
-                rows -> adapted(GeometryAdapter.adapt(trained, subspace, rows.codes(), rows.targets(), ridge)));
+                trained,
+                rows -> GeometryAdapter.adapt(trained, subspace, rows.codes(), rows.targets(), ridge));
         AdaptationRows split = window.split(baseline);
         refits.made.put("auto", auto(trained, subspace, split, rank));
         if (split.anchor() != null) {
@@ -81,11 +86,17 @@ final class Refits {
         return refits.made;
     }
 
-    private void add(String name, Function<SampleRows, Decoder> fit) {
+    /** Adds a refit; where the window does not determine it, the trained decoder with the reason. */
+    private void add(String name, Decoder trained, Function<SampleRows, Adaptation> fit) {
         SampleRows rows = window.all();
         long started = System.nanoTime();
-        Decoder decoder = fit.apply(rows);
-        made.put(name, new Made(decoder, secondsSince(started), window.count(), ""));
+        Adaptation adaptation = fit.apply(rows);
+        double seconds = secondsSince(started);
+        made.put(
+                name,
+                adaptation instanceof Adaptation.Adapted adapted
+                        ? new Made(adapted.decoder(), seconds, window.count(), "")
+                        : new Made(trained, seconds, 0, "not made: " + ((Adaptation.Undecided) adaptation).reason()));
     }
 
     private static Decoder newBias(Decoder trained, SampleRows rows) {
@@ -98,13 +109,6 @@ final class Refits {
             }
         }
         return new Decoder(trained.weights(), bias);
-    }
-
-    private static Decoder adapted(Adaptation adaptation) {
-        if (adaptation instanceof Adaptation.Undecided undecided) {
-            throw new IllegalStateException("a refit is not determined by the window: " + undecided.reason());
-        }
-        return ((Adaptation.Adapted) adaptation).decoder();
     }
 
     /** Fits to the same rows, held to traffic in distribution by nothing but the gate. */

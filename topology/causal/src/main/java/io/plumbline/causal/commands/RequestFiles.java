@@ -24,8 +24,8 @@ final class RequestFiles implements SiteStudy.Requests, Closeable {
     }
 
     /** Opens dumps to run a head on. */
-    static RequestFiles open(List<Path> paths, Explainer explainer, int most) throws IOException {
-        return open("--activations", paths, most, path -> RequestFile.open(path, explainer));
+    static RequestFiles open(String option, List<Path> paths, Explainer explainer, int most) throws IOException {
+        return open(option, paths, most, path -> RequestFile.open(path, explainer));
     }
 
     /** Opens dumps to fit on: a transcoder's may lack the residual stream. */

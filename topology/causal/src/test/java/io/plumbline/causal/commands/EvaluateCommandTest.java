@@ -139,6 +139,18 @@ class EvaluateCommandTest {
         assertTrue(!shell.out().contains("naopc"), shell.out());
     }
 
+    /** 93 rows have no 150 directions of their own. */
+    @Test
+    void aRefitThatTheWindowDoesNotDetermineIsARowWithTheReason() throws IOException {
+        Shell shell = evaluate("--gae", "150,0.1,0.2", "--ablated-requests", "0", "--json");
+        assertEquals(0, shell.exitCode(), shell.err());
+        JsonNode table = new JsonMapper().readTree(shell.out());
+        JsonNode undetermined = table.path("gae-paper");
+        assertTrue(undetermined.path("note").asText().startsWith("not made: "), undetermined.toString());
+        assertEquals(table.path("fixed").path("later").path("kl"), undetermined.path("later").path("kl"));
+        assertTrue(table.path("ridge").path("note").isMissingNode());
+    }
+
     @Test
     void whatCannotBeEvaluatedIsRefused() throws IOException {
         assertRefused("--gae = 8,0.1: expected a rank from 1 to 192", evaluate("--gae", "8,0.1"));
@@ -146,6 +158,16 @@ class EvaluateCommandTest {
         assertRefused("no such file or folder", evaluate("--decoder", "other=" + folder.resolve("none")));
         assertRefused("plumbline baseline", evaluate("--baseline", folder.resolve("none")));
         assertRefused("--rank = 193", evaluate("--rank", "193"));
+        assertRefused("--most-requests = 0", evaluate("--most-requests", "0"));
+        assertRefused("--ablated-requests = -1", evaluate("--ablated-requests", "-1"));
+        Path strange = folder.resolve("strange.safetensors");
+        SafetensorsWriter.create()
+                .add("activations", DType.F32, Matrix.zeros(2, 192))
+                .addLongs("token_ids", 0, 1_000_000)
+                .writeTo(strange);
+        assertRefused(
+                "--in-distribution: request 0: token_ids: row 1 has token 1000000",
+                evaluate("--in-distribution", strange, "--ablated-requests", "0"));
         Files.delete(window);
         assertRefused("no such file", evaluate());
     }
