@@ -338,8 +338,8 @@ public record ExplainerComparison(
             ActivationBatch here = place.get(i);
             ActivationBatch there = after.get(i);
             int[] finite = IntStream.range(0, here.rows())
-                    .filter(row -> Recording.isFinite(here.activations(), row)
-                            && Recording.isFinite(there.activations(), row))
+                    .filter(row ->
+                            Recording.isFinite(here.activations(), row) && Recording.isFinite(there.activations(), row))
                     .toArray();
             if (finite.length > 0) {
                 Matrix rows = there.keep(finite).activations();

@@ -85,8 +85,8 @@ public final class RequestParts {
         if (open.size() == OPEN) {
             taker.take(open.removeFirst().request());
         }
-        open.add(new Open(
-                new Whole(name, timestampMs, new ArrayList<>(List.of(rows))), new HashSet<>(List.of(record))));
+        open.add(
+                new Open(new Whole(name, timestampMs, new ArrayList<>(List.of(rows))), new HashSet<>(List.of(record))));
         return true;
     }
 

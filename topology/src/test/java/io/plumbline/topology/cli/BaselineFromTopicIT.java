@@ -187,8 +187,8 @@ class BaselineFromTopicIT {
     @Test
     void baselinesOfAModelAreOneObjectBySite() throws IOException {
         Path file = model("as-json", "");
-        Shell made = Shell.run(
-                "baseline", "--from-topic", "--config", file, "--model", "m", "--window-rows", 32, "--json");
+        Shell made =
+                Shell.run("baseline", "--from-topic", "--config", file, "--model", "m", "--window-rows", 32, "--json");
         assertEquals(0, made.exitCode(), made.err());
         JsonNode told = JsonMapper.builder()
                 .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)

@@ -416,7 +416,10 @@ class CompareCommandTest {
         };
         Path other = write("zero-and-infinite", change);
         JsonNode answer = json(other, "--before-layers", write("another", CompareCommandTest::mirrored));
-        assertEquals("another_layer", answer.at("/causes/1/kind").asText(), answer.get("causes").toString());
+        assertEquals(
+                "another_layer",
+                answer.at("/causes/1/kind").asText(),
+                answer.get("causes").toString());
         assertEquals("overflow", answer.at("/causes/0/kind").asText());
     }
 

@@ -156,8 +156,8 @@ class CrossLayerCommandTest {
         Path map = folder.resolve("map.csv");
         Shell refused = Shell.run("match", "--before", clt, "--after", clt, "--out", map);
         assertTrue(refused.err().contains("--explainer-option target="), refused.err());
-        Shell made = Shell.run(
-                "match", "--before", clt, "--after", clt, "--explainer-option", "target=1", "--out", map);
+        Shell made =
+                Shell.run("match", "--before", clt, "--after", clt, "--explainer-option", "target=1", "--out", map);
         assertEquals(0, made.exitCode(), made.err());
         assertTrue(Files.exists(map));
     }

@@ -218,8 +218,7 @@ final class WorkerHead implements OpenHead {
         if (!names.equals(Set.of(OnnxHead.LOGITS))) {
             throw new HeadException(
                     Fault.FAILED,
-                    "worker %s: it sent tensors %s, expected [logits]"
-                            .formatted(worker, shortened(names.toString())));
+                    "worker %s: it sent tensors %s, expected [logits]".formatted(worker, shortened(names.toString())));
         }
         Tensor tensor = answer.blob().tensor(OnnxHead.LOGITS);
         List<Long> shape = tensor.shape();

@@ -165,8 +165,7 @@ public final class EvaluateCommand implements AddedCommand {
             if (!inDistribution.isEmpty()) {
                 evaluations.put(
                         "in_distribution",
-                        evaluated(
-                                "in distribution", "--in-distribution", inDistribution, trained, opened, methods));
+                        evaluated("in distribution", "--in-distribution", inDistribution, trained, opened, methods));
             }
         } catch (HeadException failed) {
             throw HeadOptions.explained(failed);
@@ -183,12 +182,7 @@ public final class EvaluateCommand implements AddedCommand {
     }
 
     private Evaluation evaluated(
-            String task,
-            String option,
-            List<Path> files,
-            Explainer trained,
-            OpenHead opened,
-            Map<String, Made> methods)
+            String task, String option, List<Path> files, Explainer trained, OpenHead opened, Map<String, Made> methods)
             throws IOException {
         try (RequestFiles requests = RequestFiles.open(option, files, trained, most);
                 Progress progress = Progress.of(task, requests.rows())) {

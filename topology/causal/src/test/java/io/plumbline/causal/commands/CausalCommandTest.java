@@ -244,9 +244,7 @@ class CausalCommandTest {
     @Test
     void anUnembeddingThatLacksTokensOfTheHeadIsRefused() throws IOException {
         Path few = folder.resolve("few.safetensors");
-        SafetensorsWriter.create()
-                .add("W_U", DType.F32, Matrix.zeros(5, 192))
-                .writeTo(few);
+        SafetensorsWriter.create().add("W_U", DType.F32, Matrix.zeros(5, 192)).writeTo(few);
         assertRefused("the unembedding has vectors of 5 tokens", causal("--dla", "--unembedding", few));
         assertRefused("the unembedding has vectors of 5 tokens", causal("--ranking", "dla", "--unembedding", few));
         assertRefused("--features = -1", causal("--dla", "--unembedding", unembedding(), "--features", -1));

@@ -173,8 +173,7 @@ class CompareByHeadTest {
     void aKlOfWhichNoRequestCouldBeRunSaysSo() throws IOException {
         Path policy = folder.resolve("policy-of-none.yaml");
         Files.writeString(policy, "kl_max: 10");
-        Shell failed =
-                compare(infinite("infinite-all", 0, REQUESTS), "--head", LivePart.head(), "--policy", policy);
+        Shell failed = compare(infinite("infinite-all", 0, REQUESTS), "--head", LivePart.head(), "--policy", policy);
         assertEquals(1, failed.exitCode(), failed.err());
         assertTrue(
                 failed.out()

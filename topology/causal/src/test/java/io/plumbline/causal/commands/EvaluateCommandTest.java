@@ -147,7 +147,9 @@ class EvaluateCommandTest {
         JsonNode table = new JsonMapper().readTree(shell.out());
         JsonNode undetermined = table.path("gae-paper");
         assertTrue(undetermined.path("note").asText().startsWith("not made: "), undetermined.toString());
-        assertEquals(table.path("fixed").path("later").path("kl"), undetermined.path("later").path("kl"));
+        assertEquals(
+                table.path("fixed").path("later").path("kl"),
+                undetermined.path("later").path("kl"));
         assertTrue(table.path("ridge").path("note").isMissingNode());
     }
 
