@@ -21,6 +21,7 @@ class Sent:
     targets: Array | None
     token_ids: Array | None
     headers: Mapping[str, str]
+    timestamp_ms: int | None
 
 
 class Recorder:
@@ -49,7 +50,7 @@ class Recorder:
         keep = slice(None) if special is None else ~np.asarray(special, dtype=bool)
         ids = None if token_ids is None else np.array(tensor_of(token_ids).values)[keep]
         mapped = None if targets is None else np.array(tensor_of(targets).widened())[keep]
-        self.sent.append(Sent(site, request, rows[keep], tensor.dtype, mapped, ids, headers or {}))
+        self.sent.append(Sent(site, request, rows[keep], tensor.dtype, mapped, ids, headers or {}, timestamp_ms))
         self.count_missing(site, Missing.of_request(tokens_served, len(rows), cached))
         return True
 

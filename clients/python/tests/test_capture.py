@@ -90,6 +90,19 @@ def test_each_request_is_its_own_rows_without_padding(gpt2: Any, side: str, site
     assert captured.stats.rows == 12
 
 
+def test_the_records_of_a_batch_have_one_time_at_all_sites(gpt2: Any) -> None:
+    producer = Recorder()
+    with capture(gpt2, producer, {"r": "transformer.h.1", "s": "transformer.h.0"}) as captured, torch.no_grad():
+        with captured.batch(NAMES):
+            gpt2(**padded("right"))
+        with captured.batch(["later"], timestamp_ms=7):
+            gpt2(input_ids=torch.tensor([PROMPTS[0]]))
+    times = [sent.timestamp_ms for sent in producer.sent]
+    assert times[0] is not None
+    assert len(set(times[:6])) == 1
+    assert times[6:] == [7, 7]
+
+
 class Held(Recorder):
     """A producer that takes nothing before it may, and fails at one request."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fcntl
+import itertools
 import json
 import re
 import shutil
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -200,6 +202,20 @@ def test_the_recorded_formats_bring_the_same_rows_of_the_same_layers(tmp_path: P
         assert (sent.dtype, sent.headers["engine"]) == ("BF16", "interp-engine")
         np.testing.assert_allclose(sent.rows, rows[sent.site], rtol=2**-8)
         np.testing.assert_array_equal(sent.token_ids, [101, 7, 8, 9, 102])
+
+
+def test_the_records_of_a_request_have_one_time_at_all_sites(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = SimpleNamespace(time=itertools.count(1_700_000_000).__next__)
+    monkeypatch.setattr("plumbline_sae.layers.time", clock)
+    assert [sent.timestamp_ms for sent in recorded("vllm.safetensors", tmp_path).sent] == [1_700_000_000_000] * 2
+    monkeypatch.setattr("plumbline_sae.engines.time", clock)
+    producer = Recorder()
+    rows = np.ones((4, 3), dtype="float32")
+    assert send_interp(producer, OUTPUTS, "r", {"resid_post.0": rows, "resid_post.1": rows})
+    assert [sent.timestamp_ms for sent in producer.sent] == [1_700_000_001_000] * 2
+    producer = Recorder()
+    assert send_lens(producer, OUTPUTS, [0, 1], "r", np.ones((2, 4, 3), dtype="float32"))
+    assert [sent.timestamp_ms for sent in producer.sent] == [1_700_000_002_000] * 2
 
 
 def test_eight_bits_with_a_scale_a_token_are_widened(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,13 @@ def test_prompts_and_answers_of_a_ragged_batch_have_a_row_each(served: Any) -> N
     it.check("x", [5, 6, 7, 4, 3])
     it.check("y", [8, 9])
     assert (stats.steps, stats.requests, stats.rows) == (4, 2, 14)
+
+
+def test_the_records_of_a_request_have_one_time_at_all_sites(served: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outlets, "time", SimpleNamespace(time=itertools.count(1_700_000_000).__next__))
+    it = served()
+    it.run(Planned([Part("x", 0, [5, 6, 7])], new=[new("x")]), Planned(ended=["x"]))
+    assert [(sent.site, sent.timestamp_ms) for sent in it.sink.sent] == [(site, 1_700_000_000_000) for site in "ab"]
 
 
 def test_chunks_of_a_prompt_are_joined_and_a_cached_prefix_is_counted(served: Any) -> None:

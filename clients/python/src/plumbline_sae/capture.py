@@ -12,6 +12,7 @@ import functools
 import logging
 import queue
 import threading
+import time
 import zlib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -543,10 +544,12 @@ class Capture:
 
     def _send(self, batch: Batch) -> Iterator[int]:
         """Hands a batch to the producer; yields the rows of each record."""
+        # One time at all sites: a baseline of a model finds by it the requests that all of them have.
+        event_time = int(time.time() * 1000) if batch.timestamp_ms is None else batch.timestamp_ms
         for site in self._sites_of(batch):
-            yield from self._send_site(batch, site)
+            yield from self._send_site(batch, site, event_time)
 
-    def _send_site(self, batch: Batch, site: str) -> Iterator[int]:
+    def _send_site(self, batch: Batch, site: str, event_time: int) -> Iterator[int]:
         found = batch.joined((site, "activations"))
         targets = None
         if site in self._pairs:
@@ -566,7 +569,7 @@ class Capture:
                 found.rows.with_values(found.rows.values[mine]),
                 targets=None if targets is None else targets.with_values(targets.values[mine]),
                 token_ids=None if found.ids is None else found.ids[mine],
-                timestamp_ms=batch.timestamp_ms,
+                timestamp_ms=event_time,
                 headers=self._headers if batch.headers is None else {**self._headers, **batch.headers[index]},
                 patience=PATIENCE,
             )

@@ -95,12 +95,14 @@ def send_lens(
         ValueError: when a site's block was not asked for, or the shape does not fit.
     """
     complete = True
+    # One time at all sites: a baseline of a model finds by it the requests that all of them have.
+    event_time = int(time.time() * 1000)
     for site, hook in hooks.items():
         layer = leaving_layer(hook)
         if layer not in layers:
             raise ValueError(f"site {site}: block {layer} is not among those that were asked for, {list(layers)}")
         rows = rows_of_layer(residual_stream, len(layers), list(layers).index(layer), tokens=None, axes="layers_first")
-        complete &= producer.send(site, request, rows, token_ids=token_ids, headers=headers)
+        complete &= producer.send(site, request, rows, token_ids=token_ids, timestamp_ms=event_time, headers=headers)
     return complete
 
 
@@ -132,6 +134,7 @@ def send_interp(
     """
     found = {str(address): rows for address, rows in activations.items()}
     complete = True
+    event_time = int(time.time() * 1000)  # as of send_lens
     for site, hook in hooks.items():
         names = [f"resid_pre.{entering_layer(hook)}", f"resid_post.{entering_layer(hook) - 1}"]
         captured = next((found[name] for name in names if name in found), None)
@@ -141,7 +144,12 @@ def send_interp(
         rows = _of_payload(captured) if isinstance(captured, Mapping) else tensor_of(captured)
         ids = None if token_ids is None else tensor_of(token_ids).values[: rows.shape[0]]
         complete &= producer.send(
-            site, request, rows, token_ids=ids, headers={"engine": "interp-engine", **(headers or {})}
+            site,
+            request,
+            rows,
+            token_ids=ids,
+            timestamp_ms=event_time,
+            headers={"engine": "interp-engine", **(headers or {})},
         )
     return complete
 

@@ -7,6 +7,7 @@ Engines disagree about layers and axes. Here a layer is always named as Transfor
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -136,6 +137,8 @@ class LayersOfFile:
         """
         states = hidden_states_of(tensors)
         ids = tensors["token_ids"].values if "token_ids" in tensors else None
+        # One time at all sites: a baseline of a model finds by it the requests that all of them have.
+        event_time = int(time.time() * 1000)
         for site, index in self._places.items():
             rows = rows_of_layer(
                 states, len(self._layers), index, tokens=None if ids is None else len(ids), axes="tokens_first"
@@ -146,6 +149,7 @@ class LayersOfFile:
                 request,
                 rows,
                 token_ids=_of_rows(ids, rows.shape[0], self._shorter),
+                timestamp_ms=event_time,
                 headers=self._headers,
                 cached=behind,
                 patience=patience,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -107,6 +108,8 @@ class RowsOutlet(_Sites):
         ids = np.concatenate([run.step.ids[run.first : run.end] for run in settled.runs]) if settled.runs else None
         special = None if ids is None else self.special(ids)
         sent = 0
+        # One time at all sites: a baseline of a model finds by it the requests that all of them have.
+        event_time = int(time.time() * 1000)
         for name, site in self.sites.items():
             if settled.dropped:
                 self._producer.count_dropped(name, request.name, settled.dropped, _NOT_TAKEN)
@@ -128,6 +131,7 @@ class RowsOutlet(_Sites):
                     targets=targets,
                     token_ids=ids,
                     special=special,
+                    timestamp_ms=event_time,
                     headers=request.headers,
                     cached=settled.cached,
                     patience=PATIENCE,
