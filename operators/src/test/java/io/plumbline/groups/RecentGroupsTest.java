@@ -60,7 +60,7 @@ class RecentGroupsTest {
         return memory.after(space(0.0), minute * MINUTE, (minute + 1) * MINUTE, window, null);
     }
 
-    /** Else the window would look like a sample, and a group in it would be held against the level of fewer. */
+    /** A window that looked like a sample would have a group in it held against the level of fewer. */
     @Test
     void anErasedRequestLeavesTheOthersOfItsWindowCounted() {
         List<RequestTotal> window = window(40, 4, 0);

@@ -239,7 +239,7 @@ public final class MonitorTopology {
         return panes == null ? Integer.MAX_VALUE : panes;
     }
 
-    /** Returns where a partition without a place begins: places are committed before, except of a topic that came since. */
+    /** Returns where a partition without a place begins: all have one but those of a topic that came since. */
     private static AutoOffsetReset begin(ActivationTopic topic, MonitorConfig config, Topics.Prepared prepared) {
         if (!prepared.withoutPlace().contains(topic.topic())) {
             return AutoOffsetReset.earliest();

@@ -38,11 +38,11 @@ final class StartingOffsets {
 
     /**
      * Gives each partition without a place the one that {@code from} says. While another instance runs nothing can be
-     * given: a topic that is new since it started then goes by {@code auto.offset.reset}, and a partition that was added
-     * to a topic is read from its first record.
+     * given: a topic that is new since it started then goes by {@code auto.offset.reset}, and a partition that was
+     * added to a topic is read from its first record.
      *
      * @param topics of activations
-     * @return names of topics of which no partition has a place, though {@code from} says one
+     * @return names of topics without a place in any partition, which therefore go by {@code auto.offset.reset}
      * @throws StartException when the broker does not answer
      */
     static Set<String> write(TopicClient client, MonitorConfig config, Collection<TopicDescription> topics) {

@@ -80,7 +80,7 @@ class BacklogIT {
         }
     }
 
-    /** Also where the first start read nothing: then it had nothing to commit. */
+    /** The first start reads nothing, and so Kafka Streams commits nothing. */
     @Test
     void whatComesBetweenAFirstStartFromTheEndAndTheNextIsRead() throws Exception {
         try (EmbeddedBroker broker = EmbeddedBroker.start(folder.resolve("broker"))) {
