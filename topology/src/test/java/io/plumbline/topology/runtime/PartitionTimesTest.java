@@ -35,7 +35,7 @@ class PartitionTimesTest {
         assertEquals(T0 + 103_000, times.bound(0, T0 + 3_000).limitMs());
     }
 
-    /** Such as by Kafka's own tool: else each of two partitions with a backlog waited for the other. */
+    /** Kafka's own tool writes such places. With a time, two partitions with a backlog waited for each other. */
     @Test
     void aPlaceThatWasWrittenByHandHasNoTime() {
         assertEquals(PartitionTimes.UNKNOWN, PartitionTimes.timeOf(new OffsetAndMetadata(30)));
@@ -90,7 +90,7 @@ class PartitionTimesTest {
         assertEquals(T0, times.newestMs());
     }
 
-    /** Also where nobody is waited for, a record ahead of the clock says nothing of the others of its partition. */
+    /** A record ahead of the clock says nothing of the others of its partition, whoever is waited for. */
     private Bound nobody() {
         return new Bound(Long.MAX_VALUE, Long.MAX_VALUE, wallMs.get() + 60_000);
     }
