@@ -40,7 +40,10 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
 
     private static final Set<String> OF_MODEL = Set.of("debounce", "threshold", "wait");
 
-    /** Returns the difference of two configurations; a secret that changed is in it without its value. */
+    /**
+     * Returns the difference of two configurations; a secret that changed is in it without its value. What a reference
+     * such as {@code ${file:PATH}} names may change at any time, by whoever renews it, and is read at the next start.
+     */
     public static ConfigDifference of(ReadConfig before, ReadConfig after) {
         Map<List<String>, JsonNode> old = values(before.effective());
         Map<List<String>, JsonNode> next = values(after.effective());
@@ -53,7 +56,8 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
             if (!isSame(old.get(key), next.get(key))) {
                 (isLive(key) ? live : fixed)
                         .add("%s: %s -> %s".formatted(ConfigNode.path(key), shown(old.get(key)), shown(next.get(key))));
-            } else if (!Objects.equals(clear(before.config(), key), clear(after.config(), key))) {
+            } else if (shown(old.get(key)).contains(Secrets.HIDDEN)
+                    && !Objects.equals(clear(before.config(), key), clear(after.config(), key))) {
                 fixed.add("%s: %s -> another value".formatted(ConfigNode.path(key), shown(old.get(key))));
             }
         }
