@@ -61,7 +61,7 @@ class ModelSoak {
     private record Site(Matrix directions, Explainer explainer, Baseline baseline, SiteGeometry geometry) {}
 
     @Test
-    void onePromiseOfSixtyFourSitesIsKeptAndSeesWhatTheBestSiteSees() throws Exception {
+    void onePromiseOfSixtyFourSitesIsKeptAndSeesMostOfWhatASiteSees() throws Exception {
         String folder = System.getProperty(RecordedDetectionSoak.FOLDER);
         assumeTrue(folder != null, "no folder of recordings was named");
         List<ActivationBatch> clean = new ArrayList<>(requests(folder, "en_baseline"));
@@ -107,8 +107,8 @@ class ModelSoak {
                     Arrays.stream(bySite[i]).sum() / (double) SITES / windows[i],
                     (double) Arrays.stream(bySite[i]).max().orElse(0) / windows[i]);
         }
-        assertTrue(above[0][0] < 0.12 * windows[0], "clean windows above: " + above[0][0]);
-        assertTrue(above[3][0] >= Arrays.stream(bySite[3]).sum() / SITES, "a quarter foreign");
+        assertTrue(above[0][0] < 0.08 * windows[0], "clean windows above: " + above[0][0]);
+        assertTrue(above[3][0] >= 0.8 * Arrays.stream(bySite[3]).sum() / SITES, "a quarter foreign");
     }
 
     private static List<ActivationBatch> requests(String folder, String name) throws Exception {
