@@ -33,8 +33,6 @@ import io.plumbline.topology.windows.SourceWatch;
 import io.plumbline.topology.windows.WindowListener;
 import io.plumbline.topology.windows.WindowStage;
 import io.plumbline.topology.windows.WindowWorkers;
-import java.time.Duration;
-import java.time.Instant;
 import java.util.Arrays;
 import java.util.Map;
 import java.util.Set;
@@ -164,7 +162,7 @@ public final class MonitorTopology {
                     new RefusedRecords(letters, prepared.largestDeadLetter(), listeners.ingest()));
             Input input = activations(topic);
             TimestampExtractor times = new EventTimes(eventTime(), limits.ahead(), System::currentTimeMillis);
-            topology.addSource(begin(topic, config, prepared), input.label(), times, in, in, topic.topic());
+            topology.addSource(AutoOffsetReset.earliest(), input.label(), times, in, in, topic.topic());
             topology.addProcessor(ingest, repeats.counting(offsets.guarding(input, reading, changelog)), input.label());
             topology.addProcessor(accumulate, windows.accumulator(source, limits.ahead()), ingest);
             topology.connectProcessorAndStateStores(ingest, source.store());
@@ -237,17 +235,6 @@ public final class MonitorTopology {
     private static int waitingPanes(MonitorConfig config) {
         Integer panes = config.waitingPanes();
         return panes == null ? Integer.MAX_VALUE : panes;
-    }
-
-    /** Returns where a partition without a place begins: all have one but those of a topic that came since. */
-    private static AutoOffsetReset begin(ActivationTopic topic, MonitorConfig config, Topics.Prepared prepared) {
-        if (!prepared.withoutPlace().contains(topic.topic())) {
-            return AutoOffsetReset.earliest();
-        }
-        Instant time = config.from().time();
-        return time == null
-                ? AutoOffsetReset.latest()
-                : AutoOffsetReset.byDuration(Duration.between(time, Instant.now()));
     }
 
     private static Map<String, Integer> requestsKept(

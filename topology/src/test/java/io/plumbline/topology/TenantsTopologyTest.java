@@ -17,7 +17,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.apache.kafka.streams.test.TestRecord;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -45,7 +44,7 @@ class TenantsTopologyTest {
                 MonitorTopology.build(
                         config,
                         WatchedFolder.sites(config),
-                        new Topics.Prepared(Map.of(OF_ACME, 1, OF_GLOBEX, 1), 1_000_000, 0, Set.of()),
+                        new Topics.Prepared(Map.of(OF_ACME, 1, OF_GLOBEX, 1), 1_000_000, 0),
                         site -> null,
                         new MonitorTopology.Listeners(
                                 new IngestListener() {}, new WindowListener() {}, new DriftListener() {})),

@@ -38,17 +38,16 @@ final class StartingOffsets {
 
     /**
      * Gives each partition without a place the one that {@code from} says. While another instance runs nothing can be
-     * given: a topic that is new since it started then goes by {@code auto.offset.reset}, and a partition that was
-     * added to a topic is read from its first record.
+     * given: a partition that was added to a topic is then read from its first record, and a topic that is new is
+     * refused, or all that it holds would be read in place of what was asked for.
      *
      * @param topics of activations
-     * @return names of topics without a place in any partition, which therefore go by {@code auto.offset.reset}
-     * @throws StartException when the broker does not answer
+     * @throws StartException when the broker does not answer, or a topic is new while another instance runs
      */
-    static Set<String> write(TopicClient client, MonitorConfig config, Collection<TopicDescription> topics) {
+    static void write(TopicClient client, MonitorConfig config, Collection<TopicDescription> topics) {
         BeginFrom from = config.from();
         if (from.equals(BeginFrom.EARLIEST)) {
-            return Set.of();
+            return;
         }
         String group = config.monitorApplicationId();
         Map<TopicPartition, Long> begin = new HashMap<>(client.offsets(topics, OffsetSpec.latest()));
@@ -60,10 +59,9 @@ final class StartingOffsets {
                 }
             });
         }
-        Set<TopicPartition> known = client.committed(group).keySet();
-        begin.keySet().removeAll(known);
+        begin.keySet().removeAll(client.committed(group).keySet());
         if (begin.isEmpty()) {
-            return Set.of();
+            return;
         }
         Map<TopicPartition, OffsetAndMetadata> places = new HashMap<>();
         begin.forEach((partition, offset) -> places.put(partition, new OffsetAndMetadata(offset, METADATA)));
@@ -72,12 +70,20 @@ final class StartingOffsets {
                     "reading begins where the key from says: from={} partitions={}",
                     Printable.value(from),
                     places.size());
-            return Set.of();
+            return;
         }
-        Set<String> topicsWithout = new TreeSet<>();
-        begin.keySet().forEach(partition -> topicsWithout.add(partition.topic()));
-        known.forEach(partition -> topicsWithout.remove(partition.topic()));
-        return topicsWithout;
+        Set<String> added = new TreeSet<>();
+        begin.keySet().forEach(partition -> added.add(partition.topic()));
+        // Asked again: the other instance may have started at the same time and given them.
+        client.committed(group).keySet().forEach(partition -> added.remove(partition.topic()));
+        if (!added.isEmpty()) {
+            throw StartException.passing(
+                    ("topics.activations: %s came after group \"%s\" began to read, and from = %s can be given only"
+                                    + " while no instance of it runs: stop them all and start again (one that was"
+                                    + " killed, or has a group.instance.id, counts until its session ends), or set from"
+                                    + " to earliest")
+                            .formatted(String.join(", ", added), group, from));
+        }
     }
 
     /** Returns whether somebody read up to a place, which then is none of these. */

@@ -58,23 +58,16 @@ public final class Topics {
      * @param sourcePartitions partitions of each topic of activations that is seen: the adapter need not see any
      * @param largestDeadLetter bytes that the dead-letter topic and the monitor's producer take in one record
      * @param lostChangelogs change-logs that are gone, or hold nothing, although their group has read what they are of
-     * @param withoutPlace topics of activations that came while another instance ran, which begin by
-     *     {@code auto.offset.reset}
      */
-    public record Prepared(
-            Map<String, Integer> sourcePartitions,
-            int largestDeadLetter,
-            int lostChangelogs,
-            Set<String> withoutPlace) {
+    public record Prepared(Map<String, Integer> sourcePartitions, int largestDeadLetter, int lostChangelogs) {
 
         public Prepared {
             sourcePartitions = Map.copyOf(sourcePartitions);
-            withoutPlace = Set.copyOf(withoutPlace);
         }
 
         /** The facts of one topic of activations where every change-log is there, or nothing was read yet. */
         public static Prepared of(String activations, int partitions, int largestDeadLetter) {
-            return new Prepared(Map.of(activations, partitions), largestDeadLetter, 0, Set.of());
+            return new Prepared(Map.of(activations, partitions), largestDeadLetter, 0);
         }
 
         /** Returns the partitions of a topic of activations. */
@@ -172,9 +165,8 @@ public final class Topics {
             requireRights(client, config, applications, existing);
             // Last: of a topic that may not be seen the number of partitions is not known either.
             requirePartitions(planned, existing);
-            Set<String> withoutPlace = Set.of();
             if (monitors) {
-                withoutPlace = StartingOffsets.write(
+                StartingOffsets.write(
                         client,
                         config,
                         sources.keySet().stream().map(existing::get).toList());
@@ -187,8 +179,7 @@ public final class Topics {
             return new Prepared(
                     sources,
                     monitors ? Math.min(largestMessage(client, config), StreamsSettings.largestRequest(config)) : 0,
-                    lost.size(),
-                    withoutPlace);
+                    lost.size());
         }
     }
 

@@ -56,8 +56,7 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
             if (!isSame(old.get(key), next.get(key))) {
                 (isLive(key) ? live : fixed)
                         .add("%s: %s -> %s".formatted(ConfigNode.path(key), shown(old.get(key)), shown(next.get(key))));
-            } else if (shown(old.get(key)).contains(Secrets.HIDDEN)
-                    && !Objects.equals(clear(before.config(), key), clear(after.config(), key))) {
+            } else if (!Objects.equals(written(before.config(), key), written(after.config(), key))) {
                 fixed.add("%s: %s -> another value".formatted(ConfigNode.path(key), shown(old.get(key))));
             }
         }
@@ -78,14 +77,14 @@ public record ConfigDifference(List<String> live, List<String> fixed) {
         }
     }
 
-    /** Returns what a key whose value the tree may hide really has; null for every other key. */
-    private static @Nullable String clear(MonitorConfig config, List<String> key) {
+    /** Returns what the file has for a key whose value the tree may hide; null for every other key. */
+    private static @Nullable String written(MonitorConfig config, List<String> key) {
         String name = key.get(key.size() - 1);
         OtlpSettings otlp = config.otlp();
         return key.get(0).equals("kafka")
-                ? config.kafka().get(name)
+                ? config.secrets().written(name, config.kafka().get(name))
                 : otlp != null && key.subList(0, key.size() - 1).equals(HEADERS)
-                        ? otlp.headers().get(name)
+                        ? config.secrets().writtenHeader(name, otlp.headers().get(name))
                         : null;
     }
 

@@ -265,6 +265,18 @@ public final class Secrets {
         return "[hidden, from %s]".formatted(from);
     }
 
+    /** Returns what the file has for a property: its value, or that with the references in it. Not to be printed. */
+    @Nullable
+    String written(String key, @Nullable String value) {
+        return written.getOrDefault(key, value);
+    }
+
+    /** Returns the same of an HTTP header. */
+    @Nullable
+    String writtenHeader(String name, @Nullable String value) {
+        return written(HEADERS + name, value);
+    }
+
     /** Returns what may be printed for an HTTP header. */
     String shownHeader(String name) {
         return written.containsKey(HEADERS + name) ? shown(HEADERS + name, "") : HIDDEN;

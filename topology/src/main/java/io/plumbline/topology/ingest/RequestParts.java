@@ -16,17 +16,20 @@ import java.util.Set;
  * Joins the records that one request came in: those of one name and event time, which is how a producer sends a
  * request that is too large for a record. A record without a name is a request.
  *
- * <p><b>Order.</b> Requests leave in the order of their first records, each when {@value #OPEN} more have begun or at
- * the end: the records of several threads of a producer may lie between each other. Rows stand in the order of the
- * records.
+ * <p><b>Order.</b> Requests leave in the order of their first records, when another begins and {@value #OPEN} are open
+ * or hold {@value #MOST_NUMBERS} numbers, or at the end: the records of several producers may lie between each other.
+ * Rows stand in the order of the records.
  *
- * <p><b>Memory.</b> The records of {@value #OPEN} requests, not decoded, and the hashes of {@value #NAMES} names. Not
- * thread-safe.
+ * <p><b>Memory.</b> The open requests, not decoded, and the hashes of {@value #NAMES} names; {@link Whole#batch} takes
+ * 16 bytes a number of its request on the way, and leaves 8. Not thread-safe.
  */
 public final class RequestParts {
 
     /** Requests that a record may still belong to. */
-    static final int OPEN = 8;
+    static final int OPEN = 64;
+
+    /** Numbers of open requests, 256 MiB of float32. */
+    static final long MOST_NUMBERS = 1L << 26;
 
     private static final int NAMES = 4_096;
 
@@ -59,6 +62,7 @@ public final class RequestParts {
     private final Taker taker;
     private final Deque<Open> open = new ArrayDeque<>();
     private final Set<Long> earlier = new LinkedHashSet<>();
+    private long numbers;
     private long apart;
 
     public RequestParts(Taker taker) {
@@ -77,14 +81,19 @@ public final class RequestParts {
             for (Open one : open) {
                 if (one.request().timestampMs() == timestampMs
                         && one.request().name().equals(name)) {
-                    return one.records().add(record) && one.request().parts().add(rows);
+                    if (!one.records().add(record)) {
+                        return false;
+                    }
+                    numbers += numbers(rows);
+                    return one.request().parts().add(rows);
                 }
             }
             remember(RowSample.requestHash(name));
         }
-        if (open.size() == OPEN) {
-            taker.take(open.removeFirst().request());
+        while (open.size() >= OPEN || numbers > MOST_NUMBERS) {
+            takeFirst();
         }
+        numbers += numbers(rows);
         open.add(
                 new Open(new Whole(name, timestampMs, new ArrayList<>(List.of(rows))), new HashSet<>(List.of(record))));
         return true;
@@ -101,8 +110,19 @@ public final class RequestParts {
     /** Gives away the requests that are left. */
     public void end() throws IOException {
         while (!open.isEmpty()) {
-            taker.take(open.removeFirst().request());
+            takeFirst();
         }
+    }
+
+    private void takeFirst() throws IOException {
+        Whole first = open.removeFirst().request();
+        first.parts().forEach(part -> numbers -= numbers(part));
+        taker.take(first);
+    }
+
+    private static long numbers(ActivationBlob rows) {
+        int columns = rows.activations().columns() + (rows.targets() == null ? 0 : rows.targetRows().columns());
+        return (long) rows.rows() * columns;
     }
 
     /**

@@ -22,6 +22,7 @@ import io.plumbline.topology.windows.WindowListener;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -31,10 +32,15 @@ import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
 import org.apache.kafka.clients.admin.ConfigEntry;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.errors.RecordTooLargeException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.Topology;
 import org.junit.jupiter.api.AfterAll;
@@ -96,6 +102,49 @@ class TopicsIT {
         }
         assertEquals(3, partitions(config, "small-monitor-panes-changelog"));
         assertEquals(2, partitions(config, "small-monitor-windows-changelog"));
+    }
+
+    @Test
+    void aTopicThatIsNewBesideAMemberIsNoFirstStart() throws Exception {
+        Path file = folder.resolve("late.yaml");
+        Files.writeString(file, """
+                application_id: late
+                from: latest
+                kafka: {bootstrap.servers: "%s"}
+                topics: {activations: na, moments: nm, window_reports: nw, adaptation_requests: nq,
+                         adaptation_reports: nr, decoders: nd, dead_letters: nl, configuration: nv, baselines: nvb}
+                sites:
+                  x: {explainer: sae, baseline: b, rank: 2, threshold: 1.0}
+                """.formatted(broker.bootstrapServers()));
+        client.createTopic("na", 2, Map.of());
+        client.sendAll(List.of(new ProducerRecord<>("na", 0, 1L, new byte[0], new byte[0])));
+        MonitorConfig config = MonitorConfig.load(file);
+        Properties member = new Properties();
+        member.putAll(client.properties());
+        member.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, "false");
+        member.put(ConsumerConfig.GROUP_ID_CONFIG, config.monitorApplicationId());
+        try (Consumer<byte[], byte[]> other =
+                new KafkaConsumer<>(member, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+            other.subscribe(List.of("na"));
+            BrokerClient.awaitThat(
+                    () -> !other.poll(Duration.ofMillis(100)).isEmpty()
+                            || !other.assignment().isEmpty(),
+                    other::toString);
+            StartException refused = assertThrows(StartException.class, () -> Topics.prepare(config));
+            assertTrue(
+                    String.valueOf(refused.getMessage())
+                            .startsWith("topics.activations: na came after group \"late-monitor\" began to read"),
+                    refused.getMessage());
+            assertTrue(refused.mayPass());
+        }
+        Topics.prepare(config);
+        assertEquals(
+                1L,
+                admin.listConsumerGroupOffsets("late-monitor")
+                        .partitionsToOffsetAndMetadata()
+                        .get()
+                        .get(new TopicPartition("na", 0))
+                        .offset());
     }
 
     /** Tests added partitions: Kafka Streams would stop later, and name a tool that knows nothing of open windows. */

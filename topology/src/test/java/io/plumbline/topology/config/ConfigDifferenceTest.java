@@ -58,9 +58,10 @@ class ConfigDifferenceTest {
         String yaml = """
                 kafka:
                   bootstrap.servers: "b:9092"
-                  ssl.key.password: %s
+                  ssl.key.password: %1$s
                   ssl.truststore.password: "${file:store}"
-                metrics: {otlp: {endpoint: "http://c:4318/v1/metrics", headers: {Authorization: %s}}}
+                  ssl.keystore.password: "%1$s${file:store}"
+                metrics: {otlp: {endpoint: "http://c:4318/v1/metrics", headers: {Authorization: %2$s}}}
                 sites: {layer.2: {explainer: e, baseline: b, rank: 4}}
                 """;
         Files.writeString(folder.resolve("store"), "store-one");
@@ -75,6 +76,7 @@ class ConfigDifferenceTest {
         assertEquals(
                 List.of(
                         "kafka.\"ssl.key.password\": [hidden] -> another value",
+                        "kafka.\"ssl.keystore.password\": [hidden, from ${file:store}] -> another value",
                         "metrics.otlp.headers.Authorization: [hidden] -> another value"),
                 changed.fixed());
         assertEquals(List.of(), changed.live());

@@ -207,9 +207,17 @@ final class WorkerHead implements OpenHead {
             throw new IOException("it sent a frame of kind %s, expected an answer".formatted(answer.kind()));
         }
         try {
-            return logits(answer, rows);
-        } finally {
+            Logits logits = logits(answer, rows);
             connection = channel;
+            return logits;
+        } catch (HeadException refused) {
+            // Numbers of the right shape answer this request; whatever else comes may be the answer to another one.
+            if (refused.fault() == Fault.NOT_FINITE) {
+                connection = channel;
+            } else {
+                close(channel);
+            }
+            throw refused;
         }
     }
 
