@@ -121,7 +121,8 @@ public final class RequestParts {
     }
 
     private static long numbers(ActivationBlob rows) {
-        int columns = rows.activations().columns() + (rows.targets() == null ? 0 : rows.targetRows().columns());
+        int columns = rows.activations().columns()
+                + (rows.targets() == null ? 0 : rows.targetRows().columns());
         return (long) rows.rows() * columns;
     }
 
