@@ -20,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * A head that another process of this machine runs, asked over a socket ({@link WorkerFrame}).
  *
  * <p><b>Failures.</b> A call that fails closes the connection, and the next call opens one, so a worker that was
- * started again is found. Where the worker's frame was read whole, an error or a wrong answer, the connection stays. A
- * connection that was closed while it lay idle is opened again within the call. A call that is late fails with
+ * started again is found; after an error that the worker tells, or an answer that is not finite, it stays. A connection
+ * that was closed while it lay idle is opened again within the call. A call that is late fails with
  * {@link Fault#TIMED_OUT}; the time counts from before connecting until the last byte.
  *
  * <p><b>Trust.</b> A worker is not trusted with this process: every length is compared with the limits, and an answer
